@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from browser.conftest import holding
-from om_api.domain.audit.audit_entry import AuditEntry
+from om_api.domain.audit.audit_entry import DID, AuditEntry
 
 _ANY = re.compile(".*")
 
@@ -34,11 +34,19 @@ def _rows(visit):
 def test_it_tells_who_did_what_and_what_was_refused(site, done, agent):
     rows = _rows(done)
     adas = rows.filter(has_text="Ada's laptop")
-    expect(rows.filter(has=done.page.get_by_role("cell", name="paused", exact=True))).to_have_count(1)
+    expect(rows.filter(has=done.page.get_by_role("cell", name=DID["paused"], exact=True))).to_have_count(1)
     expect(adas).to_have_count(4)
-    expect(adas.nth(0).locator("td")).to_have_text([_ANY, "Ada's laptop", "page", "read", agent, "", "refused"])
-    for n, did in ((1, "read"), (2, "line_added"), (3, "read")):
-        expect(adas.nth(n).locator("td")).to_have_text([_ANY, "Ada's laptop", "page", did, agent, _ANY, "done"])
+    expect(adas.nth(0).locator("td")).to_have_text(
+        [_ANY, "Ada's laptop", "on a page", DID["read"], agent, "", "refused"]
+    )
+    for n, did, where, ended in (
+        (1, "read", agent, "done"),
+        (2, "line_added", f"{agent} t-1", "added"),
+        (3, "read", agent, "done"),
+    ):
+        expect(adas.nth(n).locator("td")).to_have_text(
+            [_ANY, "Ada's laptop", "on a page", DID[did], where, _ANY, ended]
+        )
 
     expect(adas.nth(0).locator(".state.bad")).to_be_visible()
     expect(done.page.locator("main")).not_to_contain_text("cinnamon")

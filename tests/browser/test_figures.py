@@ -37,7 +37,9 @@ def test_an_agents_tokens_are_drawn_by_tier_and_stand_in_a_table_too(sampled, si
     visit.go("/ui/agents/harold/figures")
     tiers = _figure(visit, "Tokens by tier")
     expect(tiers.locator("svg polygon")).to_have_count(4)
-    expect(tiers.locator("[class^=key]")).to_have_text(["raw, unsealed", "raw, in chunks", "observations", "reflections"])
+    expect(tiers.locator("[class^=key]")).to_have_text(
+        ["raw, unsealed", "raw, in chunks", "observations", "reflections"]
+    )
     rows = _table(visit, "Tokens by tier")
     newest = sampled.world.om.series("harold", 7).points[-1]
 

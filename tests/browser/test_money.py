@@ -79,7 +79,19 @@ def test_what_was_saved_is_told_beside_both_baselines(site, signed_in):
 
     expect(rows).to_have_count(2)
     saved = f"-${-cached.saved_dollars:.2f}"  # the notes cost more than a cached history would have
-    _row(rows.last, 0, "raw history, provider-cached", "9,000,000", "1,000,000", "8,000,000", saved)
+    would, served = (f"{tokens:,}" for tokens in (cached.baseline_cached, cached.served_cached))
+    _row(
+        rows.last,
+        0,
+        "raw history, provider-cached",
+        "9,000,000",
+        would,
+        "1,000,000",
+        served,
+        "8,000,000",
+        "$1.50",
+        saved,
+    )
 
 
 def test_all_agents_are_listed_by_what_they_cost(site, signed_in):
