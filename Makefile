@@ -17,7 +17,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: $(FILES) | $(BIN)/python
-	$(PIP) -e '.[workers,http,mcp,cli,embedded]'
+	$(PIP) -e '.[workers,http,mcp,cli,embedded,archive]'
 	@touch $@
 
 $(VENV)/.installed-tests: $(FILES) | $(BIN)/python
@@ -56,8 +56,8 @@ check: lint test  ## the one gate: lint and all tests
 fuzz: $(VENV)/.installed-tests  ## play seeded interleavings on a real server (SEEDS=2000, FIRST=0, JOBS=2, WRITE=1; CLUSTER=1 or redis: on a Cluster whose slots move)
 	@PYTHONPATH=tests $(BIN)/python -m fuzz --seeds $(or $(SEEDS),500) --first $(or $(FIRST),0) --jobs $(JOBS) $(if $(CLUSTER),--cluster $(CLUSTER)) $(if $(WRITE),--write)
 
-chaos: $(VENV)/.installed-tests  ## break real processes for minutes (MINUTES=3, SEED=1, FSYNC=always or everysec, WRITE=1)
-	@PYTHONPATH=tests $(BIN)/python -m chaos --minutes $(or $(MINUTES),3) --seed $(or $(SEED),1) --fsync $(or $(FSYNC),always) $(if $(WRITE),--write)
+chaos: $(VENV)/.installed-tests  ## break real processes for minutes (MINUTES=3, SEED=1, FSYNC=always or everysec, ARCHIVE=sqlite or postgres, WRITE=1)
+	@PYTHONPATH=tests $(BIN)/python -m chaos --minutes $(or $(MINUTES),3) --seed $(or $(SEED),1) --fsync $(or $(FSYNC),always) $(if $(ARCHIVE),--archive $(ARCHIVE)) $(if $(WRITE),--write)
 
 scale: $(VENV)/.installed-tests  ## the same on one server, Sentinel, RabbitMQ and a Cluster, minutes on each (MINUTES=5, SEED=1, ONLY=one, WRITE=1)
 	@ls /usr/lib/rabbitmq/lib/*/sbin/rabbitmq-server >/dev/null 2>&1 || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get install -y -qq --no-install-recommends rabbitmq-server </dev/null >/dev/null 2>&1; } || echo "rabbitmq-server is not here, and could not be installed by apt-get: nothing is run on it"

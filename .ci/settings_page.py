@@ -99,6 +99,7 @@ _SECTIONS = {
     ("total_budget",): "`total_budget`: of all agents together, in the base file only",
     ("push_limits",): "`push_limits`: of one agent ([limits of pushes](operations.md#limits-of-pushes))",
     ("durability",): "`durability`: of one agent",
+    ("archive",): "`archive`: its address is that of all agents, in the base file only ([the archive](archive.md))",
     ("events",): "`events`: of all agents, in the base file only",
     ("audit",): "`audit`: of all agents, in the base file only ([the audit trail](security.md#the-audit-trail))",
     ("webhooks",): "`webhooks`: of all agents, in the base file only",

@@ -5,6 +5,8 @@ import time
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import structlog
+
 from om_api.domain.errors import SettingsError, StoreError
 from om_api.domain.extras import missing
 from om_api.settings import Settings
@@ -33,12 +35,14 @@ except ModuleNotFoundError as error:
     sys.stderr.write(f"Error: {missing(error, 'workers')}\n")
     sys.exit(2)  # celery would show the traceback of any other exception
 
+_logger = structlog.get_logger("om_workers")
 _QUEUES = ("ticks", "observe", "reflect", "maintenance")
 _ROUTES = {
     "om.observer_tick": "ticks",
     "om.reflector_tick": "ticks",
     "om.sweep": "maintenance",
     "om.webhooks": "maintenance",
+    "om.archive": "maintenance",
     "om.adopt": "maintenance",
     "om.observe": "observe",
     "om.observe_chunk": "observe",
@@ -154,6 +158,7 @@ def _schedule(settings: Settings) -> dict[str, Any]:
         "om.reflector_tick": settings.memory.reflector_interval,
         "om.webhooks": settings.memory.webhooks.interval,
         "om.sweep": rounds.SWEEP_S / 6,  # its guard lets one a minute through, whatever becomes of the beats
+        **({"om.archive": rounds.ARCHIVE_S / 6} if settings.memory.archived else {}),
     }
     return {
         name: {
@@ -179,6 +184,8 @@ def _log(**_: Any) -> None:
 
 @worker_ready.connect
 def _ready(sender: Any = None, **_: Any) -> None:
+    if meaning := wiring.settings().memory.storage.meaning:
+        _logger.info("storage_backend", meaning=meaning)
     # Where work is done in forked children, each of them says that it is there; this one must connect to nothing.
     if type(sender.pool).__module__ != _FORKS:
         wiring.begin(_served(), sender.pool.limit)

@@ -9,6 +9,7 @@ import fakeredis
 import pytest
 import redis
 from hypothesis import settings
+from postgres import Postgres
 from processes import hear_ctrl_c
 from servers import BINARIES, Cluster
 from stores import Store, embedded, everlasting
@@ -132,3 +133,18 @@ def no_key_without_a_lifetime(request: pytest.FixtureRequest) -> Iterator[None]:
     client, prefix = request.getfixturevalue("client"), request.getfixturevalue("prefix")
     yield
     assert everlasting(client, prefix) == []
+
+
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A server of Postgres that all tests of a process share, each with a database of its own."""
+    with Postgres(tmp_path_factory.mktemp("postgres")) as server:
+        yield server
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def archive_url(request: pytest.FixtureRequest, tmp_path: Any) -> str:
+    """The address of an archive that nobody has laid out."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/archive.db"
+    return str(request.getfixturevalue("postgres").empty_database())

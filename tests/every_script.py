@@ -103,6 +103,7 @@ def put_back(client: Any, found: Held) -> None:
 def call_everything(store: Any) -> None:
     """Call every script at least once, so that it does what it is for."""
     _of_a_memory(store)
+    _of_the_archive(store)
     _of_its_end(store)
     _of_the_index(store)
     _of_models(store)
@@ -141,6 +142,18 @@ def _of_a_memory(store: Any) -> None:
     fixed = [of.scope, of.tokens, of.record(HAROLD), of.chunks(HAROLD), of.observations(HAROLD), of.reflections(HAROLD)]
     stems = [of.chunk(""), of.sealed(""), of.messages("")]
     call(store, "snapshot", [*fixed, of.thread("t1"), of.messages("t1"), of.threads, *stems], ["t1", 3, 2])
+
+
+def _of_the_archive(store: Any) -> None:
+    of = store.keys.of("ingrid")
+    keys = [of.archived, of.source("c9"), of.segment("c9")]
+    store.client.zadd(of.source("c9"), {"said": 1, "said too": 2})
+    store.client.zadd(of.sources("t1"), {"c9": 1})
+    store.client.expire(of.sources("t1"), 1)
+    held = [of.archived, of.lock("archive"), *keys[1:], of.sources("t1")]
+    call(store, "archive", held, [TTL, 0, "source:c9", 1, "", 2, "said", "said too"])
+    later = int(store.client.time()[0] + TTL) * 1_000
+    call(store, "bring_back", keys, ["source:c9", 1, later, "words", 2, 1, "said", 2, "said too"])
 
 
 def _of_its_end(store: Any) -> None:

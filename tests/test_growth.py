@@ -245,6 +245,7 @@ _KEPT = {
     *("core.unsent", "core._warned", "unsent._waiting", "caching._entries", "reader_cache._readers"),
     *("contexts._readers", "contexts._urgent", "contexts._only_read", "writing._last_ms", "reporting.usage"),
     "syncing._last",
+    "sql_archive._engines",  # one of each process that this one was forked from
     "framework_memory._names",
     *("openai_agents._had", "openai_agents._runs", "google_adk._held"),
     "message._EMPTY",
@@ -270,7 +271,7 @@ _KEPT = {
         "models.advice",
     ),
     *("wiring._queues", "wiring._dispatcher", "wiring._services", "wiring._watcher", "wiring.settings"),
-    *("wiring._rollout", "places._lines"),
+    *("wiring._rollout", "wiring._archiver", "archiver._refused", "places._lines"),
     *("dispatcher._capacity", "connections.refused", "connections._open", "shares.lanes"),
     "settings_watcher._reported",
     *(

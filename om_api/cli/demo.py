@@ -16,6 +16,7 @@ import click
 import msgspec
 
 from om_api.cli.children import BEAT, WORKER, Child
+from om_api.cli.demo_archive import archive_environ, show_archive
 from om_api.cli.demo_recall import show_recall
 from om_api.cli.demo_screen import DemoPlayer, MemoryTable, report, shown
 from om_api.cli.embedded import Embedded
@@ -94,12 +95,13 @@ def demo(ctx: click.Context, speed: float, keep: bool) -> None:
 
     Starts a store, a worker and a beat of its own, with low thresholds and without a model (sentences are picked by
     rules), replays a recorded conversation through the client library, asks for a fact that left the notes and shows how
-    it is recalled, shows what one agent reads in the end, and checks that every message is covered exactly once. Nothing
-    is kept. Exit code 1 if a message is not, or if nothing is recalled.
+    it is recalled, moves the past to an archive and recalls from there, shows what one agent reads in the end, and checks
+    that every message is covered exactly once. Nothing is kept. Exit code 1 if a message is not, or if nothing is recalled.
     """
     with _ended_by_sigterm(), ExitStack() as held:
         store = held.enter_context(Embedded())
-        environ = demo_environ(store.url, held.enter_context(TemporaryDirectory(prefix="om-demo-")))
+        folder = held.enter_context(TemporaryDirectory(prefix="om-demo-"))
+        environ = demo_environ(store.url, folder) | archive_environ(folder)
         om = held.enter_context(ObservationalMemory(load_settings(environ=environ)))
         crew = Crew(environ)
         held.enter_context(crew.working())
@@ -109,8 +111,9 @@ def demo(ctx: click.Context, speed: float, keep: bool) -> None:
         began = time.monotonic()
         _play(player, crew, table, messages, _PAUSE_S / speed)
         asked, found = show_recall(om)
+        found = show_archive(om, table.stats) and found
         right = report(om, table, player, total + asked, time.monotonic() - began) and found
-        _offer(store.url, keep)
+        _offer(store.url, om.settings.archive_url, keep)
     ctx.exit(0 if right else 1)
 
 
@@ -173,11 +176,13 @@ def _tiers(table: MemoryTable) -> list[tuple[int, ...]]:
     ]
 
 
-def _offer(url: str, keep: bool) -> None:
+def _offer(url: str, archive: str | None, keep: bool) -> None:
     """Say what to try next; with `keep` wait for Enter (or the end of the input) first."""
     if keep:
         look = ("context codie codie-search", "history codie", "stats", "verify")
         click.echo("\nThe store and its workers run until you press Enter. In another terminal:")
+        if archive:
+            click.echo(f"  export OM_ARCHIVE__URL={archive}")
         for words in look:
             click.echo(f"  {typed('om')} --url {url} {words}")
         with suppress(EOFError):

@@ -24,6 +24,10 @@ class AskedFact(NamedTuple):
     query: str
     word: str
 
+    def is_in(self, text: str) -> bool:
+        """Whether a text holds the answer."""
+        return self.word.casefold() in text.casefold()
+
 
 FACTS = (
     AskedFact(
@@ -63,7 +67,7 @@ def show_recall(om: ObservationalMemory, facts: Sequence[AskedFact] = FACTS) -> 
 
     Returns how many messages that added, and whether it was recalled; asks nothing where every fact is still read.
     """
-    left = (fact for fact in facts if not _holds(om.get_context(fact.thread, fact.agent).text, fact))
+    left = (fact for fact in facts if not fact.is_in(om.get_context(fact.thread, fact.agent).text))
     fact = next(left, None)
     if fact is None:
         click.echo("\nRecall: the notes still hold every fact that would have been asked for.")
@@ -78,10 +82,10 @@ def show_recall(om: ObservationalMemory, facts: Sequence[AskedFact] = FACTS) -> 
 
 def _by_itself(context: Context, fact: AskedFact) -> bool:
     """Show what a context brought of it without being asked: notes are not changed by that."""
-    if _holds("\n".join(block.text for block in context.blocks if block.stable), fact):
+    if fact.is_in("\n".join(block.text for block in context.blocks if block.stable)):
         return _lost("the notes hold it")
-    found = [hit for hit in context.recalled if _holds(hit.text, fact)]
-    if not found or not _holds(context.text, fact):
+    found = [hit for hit in context.recalled if fact.is_in(hit.text)]
+    if not found or not fact.is_in(context.text):
         return _lost("the context does not bring it")
     click.echo("by itself, at the very end of the context (Context.recalled):")
     _show(found[0], fact)
@@ -91,7 +95,7 @@ def _by_itself(context: Context, fact: AskedFact) -> bool:
 def _by_tool(om: ObservationalMemory, fact: AskedFact) -> bool:
     """Show what the tool answers to the Actor."""
     answer = om.answer_recall({"query": fact.query}, fact.agent)
-    line = next((line for line in answer.split("\n") if line.startswith("> ") and _holds(line, fact)), "")
+    line = next((line for line in answer.split("\n") if line.startswith("> ") and fact.is_in(line)), "")
     if not line:
         return _lost("the tool does not find it")
     click.echo(f'as a tool of the model, recall(query="{fact.query}") answers:')
@@ -101,10 +105,6 @@ def _by_tool(om: ObservationalMemory, fact: AskedFact) -> bool:
 
 def _show(hit: RecalledHit, fact: AskedFact) -> None:
     Passages(parse_query(fact.question, hit.at, "UTC")).hit(hit)
-
-
-def _holds(text: str, fact: AskedFact) -> bool:
-    return fact.word.casefold() in text.casefold()
 
 
 def _lost(why: str) -> bool:

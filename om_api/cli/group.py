@@ -23,7 +23,7 @@ SECTIONS = {
     "Correct": ("line", "pin", "unpin", "pins"),
     "Remove and move": ("clear", "forget", "erase", "restore", "migrate-scope", "export", "import"),
     "Check": ("config", "models", "queues", "doctor", "verify", "bench"),
-    "Serve": ("api", "ui", "mcp", "keys", "acl", "webhooks", "partitions"),
+    "Serve": ("api", "ui", "mcp", "keys", "acl", "webhooks", "partitions", "archive"),
 }
 _PLACES = {  # of commands whose module in `commands` has not their name
     **{name: f"om_api.cli.{name}" for name in SECTIONS["Start"]},
@@ -32,6 +32,8 @@ _PLACES = {  # of commands whose module in `commands` has not their name
     **dict.fromkeys(SECTIONS["Remove and move"], "om_api.cli.commands.owning"),
     **dict.fromkeys(("chunks", "observations", "sources"), "om_api.cli.commands.history"),
     "review": "om_api.cli.commands.by_hand.review",
+    "archive": "om_api.cli.commands.stores.archive",
+    "partitions": "om_api.cli.commands.stores.partitions",
     "threads": "om_api.cli.commands.stats",
     "browse": "om_api.cli.commands.recall",
     "erase": "om_api.cli.commands.erase",

@@ -127,4 +127,10 @@ def note(text: str) -> None:
     click.echo(visible(text), err=True)
 
 
+def note_partial(partial: str) -> None:
+    """Say that what was archived is not among what is shown, and why; nothing where all of it is."""
+    if partial:
+        note(f"partial: what was archived is not shown, for the archive could not be looked through: {partial}")
+
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for a program.")

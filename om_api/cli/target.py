@@ -18,7 +18,7 @@ from om_api.domain.errors import OMError, SettingsError, StoreError
 from om_api.domain.values import check_id
 from om_api.settings import Settings, load_settings
 from om_api.store.driver.connection import connected
-from om_api.store.driver.steps import Steps
+from om_api.store.driver.steps import Askable
 from om_api.store.fleet import audit_stream, stored_settings
 from om_api.store.memory.keys import Keys, keys_of
 
@@ -79,7 +79,7 @@ class Target:
         except ValueError:  # its text may hold a part of the password
             raise SettingsError(f"{settings.safe_url(settings.redis_url)} is no address of a Redis server") from None
 
-    def run(self, steps: Steps[T]) -> T:
+    def run(self, steps: Askable[T]) -> T:
         """Do steps against the store on a connection of their own; raises SettingsError, StoreError."""
         with connected(self.settings().redis_url) as connection:
             return connection.run(steps)

@@ -28,6 +28,8 @@ NEXT = (
     "om ui",
 )
 _SERVER, _PREFIX = "OM_STORAGE__REDIS__", "OM_STORAGE__REDIS__PREFIX"
+_ARCHIVE, ARCHIVE_FILE = "OM_ARCHIVE__URL", "archive.db"
+_DAY_S = 86_400
 _FIRST_PORT = 6379
 API_PORT = 8000
 _FLOWER_PORT = 5555
@@ -131,37 +133,62 @@ def show_line(name: str, line: str) -> None:
 @command("om up", "om up --no-flower --concurrency 8", "OM_DATA_DIR=data om up --port 6400")
 @click.option("--no-flower", is_flag=True, help="Run no Flower.")
 @click.option("--no-api", is_flag=True, help="Serve no API and no pages.")
+@click.option(
+    "--archive",
+    "archived",
+    is_flag=True,
+    help="Move what is older than archive.after to a SQLite file beside the data.",
+)
 @click.option("--no-beat", is_flag=True, help="Run no beat: one of another machine finds what is due.")
 @click.option(
     "--concurrency", type=click.IntRange(1, 1000), envvar="OM_CONCURRENCY", show_envvar=True, help="Tasks at a time."
 )
 @click.option("--port", type=click.IntRange(1, 65_535), help="Of the embedded store; else the first free from 6379 on.")
-def up(target: Target, no_flower: bool, no_api: bool, no_beat: bool, concurrency: int | None, port: int | None) -> None:
+def up(
+    target: Target,
+    no_flower: bool,
+    no_api: bool,
+    archived: bool,
+    no_beat: bool,
+    concurrency: int | None,
+    port: int | None,
+) -> None:
     """Run everything on this machine until Ctrl-C: store, worker, beat, Flower, and the API with its pages.
 
     Where OM_REDIS_URL (or --url, or the configuration) names no server, an embedded one keeps its data in ./.om, or
     where OM_DATA_DIR says. What dies is started again. The first Ctrl-C lets running work end within stop_grace; a
     second one does not, and the exit code is 1. Flower and the pages listen on this machine only. Flower's port, user and
     password are OM_FLOWER_PORT, OM_FLOWER_USER and OM_FLOWER_PASSWORD; the API's port is OM_API_PORT, and it asks for a key
-    (om keys create) unless the store is an embedded one.
+    (om keys create) unless the store is an embedded one. With --archive the past leaves Redis, from then on always.
     """
     settings, stop = target.settings(), StopRequests()
     with stop.listening(), ExitStack() as held:
         place = _place(settings, port, held)
         flower = None if no_flower else Flower.of(settings)
         pages = None if no_api or not _serves() else Pages.of(settings, embedded=bool(place.store))
-        environ = child_environ(place.url, target.folder)
-        words = [[*WORKER, *(["-c", str(concurrency)] if concurrency else [])], *([] if no_beat else [BEAT])]
-        children = [Child(each, environ, show_line) for each in words]
-        if flower:
-            children.append(Child(FLOWER, environ | flower.environ(place.folder), show_line))
-        if pages:
-            children.append(Child(pages.words, {"OM_LOG_LEVEL": "WARNING"} | environ, show_line))
-        click.echo("\n".join(_announcement(place, flower, pages, settings)))
+        archive = archive_beside(settings, place.folder, asked=archived)
+        environ = child_environ(place.url, target.folder) | ({_ARCHIVE: archive} if archive else {})
+        children = [*_working(environ, concurrency, no_beat), *_shown(environ, place.folder, flower, pages)]
+        click.echo("\n".join(_announcement(place, archive, flower, pages, settings)))
         _run(children, place.store, stop, settings.memory.stop_grace)
     click.echo("om up: everything has stopped")
     if stop.times >= _NOW:
         sys.exit(1)
+
+
+def _working(environ: dict[str, str], concurrency: int | None, no_beat: bool) -> Iterator[Child]:
+    """A worker, and a beat unless there is one elsewhere."""
+    yield Child([*WORKER, *(["-c", str(concurrency)] if concurrency else [])], environ, show_line)
+    if not no_beat:
+        yield Child(BEAT, environ, show_line)
+
+
+def _shown(environ: dict[str, str], folder: Path, flower: Flower | None, pages: Pages | None) -> Iterator[Child]:
+    """What people look at, as far as it is wanted."""
+    if flower:
+        yield Child(FLOWER, environ | flower.environ(folder), show_line)
+    if pages:
+        yield Child(pages.words, {"OM_LOG_LEVEL": "WARNING"} | environ, show_line)
 
 
 class _Place(NamedTuple):
@@ -186,6 +213,33 @@ def _place(settings: Settings, port: int | None, held: ExitStack) -> _Place:
     return _Place(settings.redis_url, folder, None)
 
 
+def archive_beside(settings: Settings, folder: Path, *, asked: bool) -> str | None:
+    """The archive that is used: the configured one, else a file in the data folder where that is asked for, or is there.
+
+    Time 0: somebody runs `om up --archive`, and the past moves. Time 1: he leaves `--archive` out. It is read from there all the
+    same, for it stands nowhere else. Raises UsageError where another archive is configured, SettingsError for a folder that no
+    address can name, MissingExtraError without the packages.
+    """
+    file = folder / ARCHIVE_FILE
+    url = f"sqlite:///{file}"
+    if configured := settings.archive_url:
+        if asked and configured != url:
+            raise click.UsageError(
+                f"--archive is a file beside the data; archive.url is {settings.safe_url(configured)}"
+            )
+        return configured
+    if not asked and not file.exists():
+        return None
+    require("archive", "alembic", "sqlalchemy")
+    if len(str(file).split()) > 1:
+        raise SettingsError(f"{folder} holds a blank, which no address of an archive may: name another OM_DATA_DIR")
+    return url
+
+
+def _days(seconds: float) -> str:
+    return f"{seconds / _DAY_S:g} days"
+
+
 def _reach(settings: Settings) -> None:
     """Raise StoreError unless both servers answer; one that the environment names may be left from an earlier `om up`."""
     try:
@@ -207,11 +261,15 @@ def _serves() -> bool:
     return True
 
 
-def _announcement(place: _Place, flower: Flower | None, pages: Pages | None, settings: Settings) -> Iterator[str]:
+def _announcement(
+    place: _Place, archive: str | None, flower: Flower | None, pages: Pages | None, settings: Settings
+) -> Iterator[str]:
     kept = f"embedded, data in {place.folder}" if place.store else "yours"
     yield "om up: Ctrl-C stops everything"
     yield ""
     yield f"  store   {settings.safe_url(place.url)}   {kept}"
+    if archive:
+        yield f"  archive {settings.safe_url(archive)}   takes what is older than {_days(settings.memory.archive.after)}"
     yield f"  model   {_models(settings)}"
     if flower:
         password = f", password {flower.password} (this time; OM_FLOWER_PASSWORD sets one)" if flower.made else ""
@@ -223,6 +281,8 @@ def _announcement(place: _Place, flower: Flower | None, pages: Pages | None, set
     yield "Next, in another terminal:"
     if place.store and place.url != DEFAULT_URL:
         yield f"  export OM_REDIS_URL={place.url}"
+    if archive and archive != settings.archive_url:
+        yield f"  export {_ARCHIVE}={archive}"
     yield from (f"  {typed(line)}" for line in NEXT)
     yield ""
 

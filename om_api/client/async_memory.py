@@ -4,6 +4,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Collection, Iterable
 from datetime import date
 from typing import Any, Self, TypeVar
 
+from om_api.archive.opening import archive_of
 from om_api.billing.agent_costs import CostsByAgent
 from om_api.billing.costs import Costs
 from om_api.client.core import Core
@@ -12,6 +13,7 @@ from om_api.client.fleet.agent_table import Column
 from om_api.client.fleet.agents import Agents, agent_query
 from om_api.client.fleet.usage_series import UsageSeries
 from om_api.client.held import Held, Work
+from om_api.client.partly import Partly
 from om_api.client.reading import Era
 from om_api.client.recall_query import RecallLimits, turns_beside
 from om_api.client.receipts import Receipt
@@ -76,7 +78,8 @@ class AsyncObservationalMemory:
     ) -> None:
         self.settings = settings or load_settings()
         self._connection = AsyncConnection(
-            client if client is not None else open_async_client(self.settings.redis_url, timeout)
+            client if client is not None else open_async_client(self.settings.redis_url, timeout),
+            archive_of(self.settings.archive_url, timeout),
         )
         count, cluster = tokens.counter(self.settings.memory.tokenizer), self._connection.cluster
         self._core = Core(
@@ -252,19 +255,19 @@ class AsyncObservationalMemory:
         """
         return await self._run(self._core.reading.messages(resource_id, thread_id, newest))
 
-    async def sources(self, observation_id: str, resource_id: str) -> list[Message]:
+    async def sources(self, observation_id: str, resource_id: str) -> Partly[Message]:
         """The messages behind an observation, oldest first; none once they have expired."""
         return await self._run(self._core.reading.sources(observation_id, resource_id))
 
-    async def generations(self, resource_id: str, thread_id: str | None = None) -> list[Generation]:
+    async def generations(self, resource_id: str, thread_id: str | None = None) -> Partly[Generation]:
         """Tier 3, oldest first; the last of a scope is in force."""
         return await self._run(self._core.reading.generations(resource_id, thread_id))
 
-    async def history(self, resource_id: str, thread_id: str | None = None) -> list[Era]:
+    async def history(self, resource_id: str, thread_id: str | None = None) -> Partly[Era]:
         """The generations with the observations that each of them replaced, oldest first."""
         return await self._run(self._core.reading.history(resource_id, thread_id))
 
-    async def replaced(self, generation: int, resource_id: str, thread_id: str | None = None) -> list[Observation]:
+    async def replaced(self, generation: int, resource_id: str, thread_id: str | None = None) -> Partly[Observation]:
         """The observations that a generation replaced, oldest first; none once they have expired."""
         return await self._run(self._core.reading.replaced(resource_id, thread_id, generation))
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from om_api.client.reading import Scopes
@@ -11,6 +12,7 @@ from om_api.domain.errors import InvalidInputError, StoreError
 from om_api.domain.events import Event
 from om_api.domain.values import Outcome, Scope, check_id, shown
 from om_api.settings import MemorySettings, Settings, recorded_settings
+from om_api.store.archiving.changing import changed, cleared, everything, is_history
 from om_api.store.backup.exporting import Outgoing
 from om_api.store.backup.importing import Imported, Incoming
 from om_api.store.driver.steps import Steps
@@ -41,9 +43,10 @@ class Owner:
         """Remove a resource's memory, or one thread of it, in one step."""
         scope = yield from self._scopes.of(resource, thread)
         if thread is None:
-            did = yield from clear.clear(self._keys, resource)
+            did = yield from cleared(self._keys, resource)
         else:
-            did = yield from clear.clear_thread(self._keys, scope, thread, self._count)
+            part = partial(clear.clear_thread, self._keys, scope, thread, self._count)
+            did = yield from changed(self._keys, resource, part, everything)
         yield from self._reporter.publish(events.cleared(Scope(resource, thread), did.messages, did.observations))
         return did
 
@@ -59,7 +62,8 @@ class Owner:
             raise InvalidInputError("a text is erased from all threads: leave thread_id out, or name a message")
         named = thread if thread is None else check_id(thread, "thread_id")
         find = a_message(resource, check_id(message, "message"), named) if text is None else a_text(text)
-        done = yield from self._eraser(resource).erase(resource, find, dry_run=dry_run)
+        erase = partial(self._eraser(resource).erase, resource, find, dry_run=dry_run)
+        done = yield from erase() if dry_run else changed(self._keys, resource, erase, everything)
         if not dry_run and done.outcome is Outcome.CLEARED:
             yield from self._reporter.erased(resource, **done.counts())
         return done
@@ -75,11 +79,13 @@ class Owner:
             beside = reading.observations(self._keys, scope)
             state, stored = yield from scope_state.look_beside(self._keys, scope, beside)
             if found := next((each for each in stored if each.observation.id == observation), None):
-                done = yield from forget(self._keys, scope, state.record.epoch, found)
+                forgetting = partial(forget, self._keys, scope, state.record.epoch, found)
+                done = yield from changed(self._keys, resource, forgetting, {f"source:{observation}"}.__contains__)
                 if done is Outcome.CLEARED:
                     yield from self._reporter.publish(events.forgotten(resource, found.observation))
                 return done
-        erased = yield from self._eraser(resource).erase(resource, an_observation(resource, observation))
+        erase = partial(self._eraser(resource).erase, resource, an_observation(resource, observation))
+        erased = yield from changed(self._keys, resource, erase, everything)
         event = Event(kind="forgotten", resource=resource, observation=observation, messages=len(erased.messages))
         yield from self._reporter.publish(event)
         return erased.outcome
@@ -93,7 +99,8 @@ class Owner:
         now_ms = yield from due.server_ms()
         ttl = recorded_settings.of(settings).retention_s
         keep, count = settings.max_reflections, self._count
-        done = yield from restore.restore(self._keys, scope, generation, keep, ttl, now_ms, count)
+        undo = partial(restore.restore, self._keys, scope, generation, keep, ttl, now_ms, count)
+        done = yield from changed(self._keys, resource, undo, is_history, removes=False)
         if done is Outcome.RESTORED:
             with suppress(StoreError):  # it is restored; the sweep finds what a mark could not say
                 yield from due.mark(self._keys.due_reflect, [scope])
@@ -106,12 +113,24 @@ class Owner:
 
     def retry_rejected(self, resource: str, entry: str) -> Steps[Outcome]:
         """Give what an entry holds another chance; see quarantine.retry."""
-        return quarantine.retry(self._keys, resource, entry, writable(self._settings, resource, "retried").scope)
+        scope = writable(self._settings, resource, "retried").scope
+        retry = partial(quarantine.retry, self._keys, resource, entry, scope)
+        placeholders = yield from self._placeholders(resource)
+        return (yield from changed(self._keys, resource, retry, placeholders.__contains__, removes=False))
 
     def retry_each(self, resource: str, names: Iterable[str]) -> Several:
         """Give what entries hold another chance, one after the other."""
         retrier = Retrier(self._keys, resource, writable(self._settings, resource, "retried").scope)
-        return Several(self._keys, resource, names, retrier.retry)
+
+        def retry(entry: bytes) -> Steps[Outcome]:
+            source = {f"source:{quarantine.as_rejected(entry).observation}"}
+            return changed(self._keys, resource, partial(retrier.retry, entry), source.__contains__, removes=False)
+
+        return Several(self._keys, resource, names, retry)
+
+    def _placeholders(self, resource: str) -> Steps[set[str]]:
+        """The sources of what no model could observe."""
+        return {f"source:{each.observation}" for each in (yield from self.rejected(resource)) if each.observation}
 
     def drop_each(self, resource: str, names: Iterable[str]) -> Several:
         """Remove entries of the quarantine, one after the other."""
@@ -143,7 +162,8 @@ class Owner:
     def migrate_scope(self, resource: str, to: str) -> Steps[Outcome]:
         """Move a memory to the other scope; `busy` while chunks are still being observed (repeat then)."""
         now = recorded_settings.of(self._settings.for_agent(check_id(resource, "resource_id")))
-        done = yield from migrate.migrate(self._keys, resource, to, self._count, now)
+        move = partial(migrate.migrate, self._keys, resource, to, self._count, now)
+        done = yield from changed(self._keys, resource, move, is_history, removes=False)
         if done is Outcome.ACTIVATED:
             yield from self._publish("migrated", Scope(resource), to=to)
         return done

@@ -6,11 +6,12 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
+from om_api.client.partly import Partly
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.messages import Message
 from om_api.domain.values import Chunk, Generation, Observation, Record, Scope, ThreadState, check_id, shown
 from om_api.settings import Settings
-from om_api.store.driver.steps import Askable, Steps, batch
+from om_api.store.driver.steps import Askable, Leniently, Steps, batch
 from om_api.store.memory import clear, kept, reading, scope_state
 from om_api.store.memory.keys import Keys
 
@@ -64,6 +65,13 @@ class Scopes:
         return stored or self._settings.for_agent(resource).scope
 
 
+def _partly(steps: Steps[list[T]]) -> Steps[Partly[T]]:
+    """What steps read, without what the archive does not give."""
+    missed = yield from Leniently()
+    found = yield from steps
+    return Partly(found, missed[0] if missed else "")
+
+
 class MemoryReader:
     """Reads a store's memories."""
 
@@ -102,19 +110,19 @@ class MemoryReader:
         scope = yield from self._scopes.of(resource, check_id(thread, "thread_id"))
         return (yield from kept.living(self._keys, scope, thread, newest or 0))
 
-    def sources(self, observation: str, resource: str) -> Steps[list[Message]]:
+    def sources(self, observation: str, resource: str) -> Steps[Partly[Message]]:
         """The messages behind an observation, oldest first; none once they have expired."""
         check_id(resource, "resource_id")
         thread = yield from reading.source_thread(self._keys, resource, check_id(observation, "observation"))
-        return (yield from reading.source_messages(self._keys, resource, observation, thread))
+        return (yield from _partly(iter(reading.source_messages(self._keys, resource, observation, thread))))
 
-    def generations(self, resource: str, thread: str | None = None) -> Steps[list[Generation]]:
+    def generations(self, resource: str, thread: str | None = None) -> Steps[Partly[Generation]]:
         """Tier 3, oldest first; the last of a scope is in force."""
-        return self._each(resource, thread, partial(reading.generations, self._keys))
+        return _partly(self._each(resource, thread, partial(reading.generations, self._keys)))
 
-    def history(self, resource: str, thread: str | None = None) -> Steps[list[Era]]:
+    def history(self, resource: str, thread: str | None = None) -> Steps[Partly[Era]]:
         """The generations with what each of them replaced, oldest first."""
-        return self._each(resource, thread, self._eras)
+        return _partly(self._each(resource, thread, self._eras))
 
     def _eras(self, scope: Scope) -> Steps[list[Era]]:
         eras: list[Era] = []
@@ -123,12 +131,13 @@ class MemoryReader:
             eras.append(Era(generation, tuple(stored.observation for stored in replaced)))
         return eras
 
-    def replaced(self, resource: str, thread: str | None, generation: int) -> Steps[list[Observation]]:
+    def replaced(self, resource: str, thread: str | None, generation: int) -> Steps[Partly[Observation]]:
         """What one generation replaced, oldest first; none once it has expired."""
         if not 0 <= generation < reading.MOST_GENERATIONS:
-            return []
-        found = yield from self._each(resource, thread, lambda scope: reading.replaced(self._keys, scope, generation))
-        return [stored.observation for stored in found]
+            return Partly()
+        each = self._each(resource, thread, lambda scope: reading.replaced(self._keys, scope, generation))
+        found = yield from _partly(each)
+        return Partly((stored.observation for stored in found), found.partial)
 
     def threads(self, resource: str, after: str = "", limit: int | None = None) -> Steps[list[ThreadState]]:
         """Threads by name, up to `limit` behind `after`, with what is unsealed and what the Observer last said of the task."""

@@ -1,6 +1,7 @@
 """Recall: what was said before is looked up by its words, whatever tier it is in, and shown in its surroundings."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import TypeVar
 
 import msgspec
@@ -12,21 +13,24 @@ from om_api.client.recall.recall_index import RecallIndex
 from om_api.client.recall.recall_notes import noted_parts
 from om_api.client.recall_query import RecallQuery
 from om_api.domain.caching import LRU
-from om_api.domain.errors import StoreError
+from om_api.domain.errors import ArchiveError, StoreError
 from om_api.domain.message_tokens import Count, count_message
 from om_api.domain.messages import Message
 from om_api.domain.snapshot import Snapshot
 from om_api.domain.tool_calls import exchanges
 from om_api.domain.values import Scope, check_id
+from om_api.recall.distant import Distant
 from om_api.recall.query import Query, query_of_text
 from om_api.recall.ranking import Ranker
 from om_api.recall.recalled import HITS, Browsed, Recalled, RecalledHit
-from om_api.recall.searching import SURE, search
+from om_api.recall.searching import SURE, Hit, search, sought
 from om_api.recall.vocabulary import Vocabulary
 from om_api.settings import Settings
-from om_api.store.driver.steps import Steps
-from om_api.store.index.listing import listing
-from om_api.store.index.segments import segments
+from om_api.store.driver.archived_keys import lacks
+from om_api.store.driver.steps import Leniently, Steps
+from om_api.store.index import distant
+from om_api.store.index.listing import MemoryPlace, listing
+from om_api.store.index.segments import Kept, segments
 from om_api.store.memory.keys import Keys
 
 T = TypeVar("T")
@@ -51,13 +55,17 @@ class Recalling:
         if asked.query.reason:
             return Recalled(query=asked.query.text, reason=asked.query.reason, notes=asked.query.notes)
         scopes = (yield from self._scopes.every(resource)) if asked.kinds - {"message"} else []
-        return (yield from self._settled(resource, lambda index: self._answer(index, scopes, asked)))
+        found, partial = yield from self._settled(resource, lambda index: self._answer(index, scopes, asked))
+        return msgspec.structs.replace(found, partial=partial) if partial else found
 
     def browse(self, resource: str, message: str, before: int, after: int, thread: str | None) -> Steps[Browsed]:
         """A message and the turns around it; see the client's `browse`."""
         check_id(resource, "resource_id")
         check_id(message, "message_id")
-        return (yield from self._settled(resource, lambda index: self._browsed(index, message, before, after, thread)))
+        found, partial = yield from self._settled(
+            resource, lambda index: self._browsed(index, message, before, after, thread)
+        )
+        return msgspec.structs.replace(found, partial=partial) if partial else found
 
     def for_context(self, snapshot: Snapshot, timezone: str) -> Steps[list[RecalledHit]]:
         """What was said before about the newest message of a thread that nobody answered yet, the best first.
@@ -72,38 +80,53 @@ class Recalling:
             return []
         resource, version = snapshot.scope.resource, _version(snapshot)
         index, moved = self._indexes.get(resource), frozenset[str]()
+        missed = yield from Leniently()
         for tried in range(_TRIES):
-            if index is None or version is None or index.version != version or tried:
-                index = yield from self._index(resource, moved, anew=tried > 1)
-                index.version = version
-            alone = snapshot.scope.thread is not None
-            past = index.past(snapshot.thread.id, alone=alone)
-            vocabulary = None if alone else self._vocabulary(index)  # one thread of many is faster without
-            hits = search(past, query, limit=HITS, vocabulary=vocabulary)
-            sure = [hit for hit in hits if hit.certainty >= SURE]
             try:
+                if index is None or version is None or index.version != version or tried:
+                    index = yield from self._index(resource, moved, anew=tried > 1, missed=missed)
+                    index.version = None if missed else version
+                sure = yield from self._sure(index, snapshot, query)
                 return (yield from self._hits.told(index, (), sure, 1, raw=True))
             except MovedError as error:
                 moved = error.chunks
+            except ArchiveError as error:
+                missed.append(str(error))
         return []
 
-    def _settled(self, resource: str, find: Callable[[RecallIndex], Steps[T]]) -> Steps[T]:
-        """What is found in the index as of now; looked for again where something moved meanwhile."""
-        moved = frozenset[str]()
+    def _sure(self, index: RecallIndex, snapshot: Snapshot, query: Query) -> Steps[list[Hit]]:
+        """What answers a query surely, of what a context does not show anyway."""
+        yield from self._fetch_answers(index, query)
+        alone = snapshot.scope.thread is not None
+        past = index.past(snapshot.thread.id, alone=alone)
+        vocabulary = None if alone else self._vocabulary(index)  # one thread of many is faster without
+        hits = search(past, query, limit=HITS, vocabulary=vocabulary)
+        return [hit for hit in hits if hit.certainty >= SURE]
+
+    def _settled(self, resource: str, find: Callable[[RecallIndex], Steps[T]]) -> Steps[tuple[T, str]]:
+        """What is found in the index as of now; looked for again where something moved meanwhile.
+
+        And why what was archived is not among it, "" if it is: that is looked through as far as the archive answers.
+        """
+        moved, missed = frozenset[str](), (yield from Leniently())
         for tried in range(_TRIES):
-            index = yield from self._index(resource, moved, anew=tried > 1)
             try:
-                return (yield from find(index))
+                index = yield from self._index(resource, moved, anew=tried > 1, missed=missed)
+                return (yield from find(index)), missed[0] if missed else ""
             except MovedError as error:
                 moved = error.chunks
+            except ArchiveError as error:
+                missed.append(str(error))
         raise StoreError(f"{resource} changes faster than it can be searched: repeat.", stored=False)
 
     # -- what there is to search -----------------------------------------------------------------------------------------
 
-    def _index(self, resource: str, moved: frozenset[str] = frozenset(), *, anew: bool = False) -> Steps[RecallIndex]:
+    def _index(
+        self, resource: str, moved: frozenset[str] = frozenset(), *, anew: bool = False, missed: Sequence[str] = ()
+    ) -> Steps[RecallIndex]:
         """All that can be searched, as of now. What went between two looks is looked for again; gone twice, it has expired.
 
-        Chunks that have `moved` are read again; with `anew` all are.
+        Chunks that have `moved` are read again; with `anew` all are. Where something was `missed` what was archived is left out.
         """
         known = None if anew else self._indexes.get(resource)
         index = (known or RecallIndex(resource, self._settings.for_agent(resource).recall.language)).copy()
@@ -112,15 +135,59 @@ class Recalling:
         for _ in range(_TRIES):
             listed = yield from listing(self._keys, resource, index.threads, index.word)
             lacking = index.look(listed)
-            found = yield from segments(self._keys, resource, lacking)
+            found = yield from self._read(resource, lacking, any_far=bool(listed.archived), far=not missed)
             index.learn(found)
             gone = frozenset(lacking.keys() - found.keys())
             if gone <= before:
-                index.lose(gone)
+                index.lose(gone - (yield from self._archived(resource, gone, far=not missed)))
                 break
             before = gone
+        if missed:
+            index.leave_out((yield from distant.archived(self._keys, resource, listed.sources)))
+            return index
         self._indexes.put(resource, index, index.weight)
         return index
+
+    def _archived(self, resource: str, names: Collection[str], *, far: bool) -> Steps[AbstractSet[str]]:
+        """Which of those that were not read are archived, and so are not over; raises ArchiveError where they should be `far`.
+
+        Time 0: the archive is away, and we recall without it. Time 1: it is back: what we left out must be looked for again.
+        """
+        kept = (yield from distant.archived(self._keys, resource, names)) if names else {}
+        if kept and far:
+            raise lacks(resource, kept)
+        return frozenset(kept)
+
+    def _read(
+        self, resource: str, lacking: Mapping[str, MemoryPlace], *, any_far: bool, far: bool
+    ) -> Steps[dict[str, Kept | Distant]]:
+        """Segments of what stands in Redis, and heads of what was archived, unless that is left out."""
+        marks = (yield from distant.archived(self._keys, resource, lacking)) if lacking and any_far else {}
+        near = {name: place for name, place in lacking.items() if name not in marks}
+        found: dict[str, Kept | Distant] = {**(yield from segments(self._keys, resource, near))}
+        return found | (yield from distant.heads(self._keys, resource, marks)) if marks and far else found
+
+    def _fetch(self, index: RecallIndex, names: Callable[[Mapping[str, Distant]], Steps[set[str]]]) -> Steps[None]:
+        """Have read what was archived of those chunks whose `names` may answer; those of an older version as messages."""
+        far = index.distant()
+        wanted = (yield from names(far)) & far.keys() if far else set[str]()
+        if not wanted:
+            return
+        resource = index.resource
+        marks = yield from distant.archived(self._keys, resource, wanted)
+        found: dict[str, Kept] = {**(yield from distant.fetched(self._keys, resource, marks))}
+        rest = {name: index.scope_of(name) for name in wanted - found.keys()}
+        index.learn(found | (yield from segments(self._keys, resource, rest)))
+        self._indexes.put(resource, index, index.weight)
+
+    def _fetch_answers(self, index: RecallIndex, query: Query) -> Steps[None]:
+        """Have read what was archived and may answer a query."""
+
+        def names(far: Mapping[str, Distant]) -> Steps[set[str]]:
+            terms = sought(query, frozenset().union(*(part.languages for part in far.values())))
+            return (yield from distant.answering(self._keys, index.resource, terms, query.periods))
+
+        yield from self._fetch(index, names)
 
     def _vocabulary(self, index: RecallIndex) -> Vocabulary:
         """The words of an index, which takes some more of them in, and weighs more then."""
@@ -131,6 +198,8 @@ class Recalling:
     # -- what is found ---------------------------------------------------------------------------------------------------
 
     def _answer(self, index: RecallIndex, scopes: Sequence[Scope], asked: RecallQuery) -> Steps[Recalled]:
+        if "message" in asked.kinds:
+            yield from self._fetch_answers(index, asked.query)
         notes = yield from noted_parts(self._keys, scopes, asked.kinds, index.language)
         query, wanted = asked.query, asked.offset + asked.limit
         parts = [*(index.parts() if "message" in asked.kinds else ()), *(noted.part for noted in notes)]
@@ -191,6 +260,7 @@ class Recalling:
             yield hit
 
     def _browsed(self, index: RecallIndex, message: str, before: int, after: int, thread: str | None) -> Steps[Browsed]:
+        yield from self._fetch(index, lambda _: distant.holding(self._keys, index.resource, message, thread))
         for at in index.find(message, thread):
             (found,) = yield from self._hits.beside(index, [at], before, after)
             if found and found.message.id == message:

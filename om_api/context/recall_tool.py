@@ -104,6 +104,11 @@ def _object(value: Any) -> dict[str, Any]:
     return dict(value)
 
 
+PARTIAL = (
+    "The archive could not be looked through just now: what was said long ago may be missing here. Ask again later."
+)
+
+
 def refused(reason: str) -> str:
     """The answer to a call that cannot be carried out."""
     return _told_whole(f"Nothing was looked up: {reason}")
@@ -116,14 +121,17 @@ def answer_of(
 
     Of long turns the part is shown that has the words. `offset` is where the answer begins; the first hit is always told.
     """
+    missing = [PARTIAL] if found.partial else []
     if not found.hits:
-        return _told_whole(f"Nothing was found for {found.query[:_LONGEST_QUERY]!r}: {found.reason}")
+        return _told_whole(
+            " ".join([f"Nothing was found for {found.query[:_LONGEST_QUERY]!r}: {found.reason}", *missing])
+        )
     longest, shown, zone = max(_CHARACTERS * max_tokens, _LEAST), len(found.hits), zone_of(timezone)
     told = [_ToldHit(hit, zone, longest) for hit in found.hits]
     while True:
         following = found.next if shown == len(told) else offset + shown
         more = [f"There is more: ask again with offset {following}."] if following is not None else []
-        text = "\n\n".join([*(hit.text(longest) for hit in told[:shown]), *more])
+        text = "\n\n".join([*(hit.text(longest) for hit in told[:shown]), *more, *missing])
         if (cost := count(text)) <= max_tokens or (longest == _LEAST and shown == 1):
             return text
         shown -= longest == _LEAST

@@ -55,6 +55,10 @@ class NotReplicatedError(StoreError):
         super().__init__(message, stored=stored)
 
 
+class ArchiveError(StoreError):
+    """The archive did not do what was asked, or cannot be asked here; Redis was not touched by that."""
+
+
 class NotPermittedError(StoreError):
     """The store's ACL does not let this user do it; nothing was written, and asking again changes nothing."""
 

@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from om_api.domain.errors import SettingsError
 
 EXTRAS = {  # by the names under which their packages are imported; where several bring one, the first and smallest is named
+    "archive": ("alembic", "psycopg", "sqlalchemy"),
     "cli": ("click", "genai_prices", "rich"),
     "http": (
         "amqp",

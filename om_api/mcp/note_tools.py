@@ -2,6 +2,7 @@
 
 from typing import Annotated
 
+from om_api.context.recall_tool import PARTIAL
 from om_api.domain.api_keys import Role
 from om_api.domain.errors import InvalidInputError, NotFoundError
 from om_api.domain.tags import escape
@@ -66,6 +67,8 @@ async def sources(services: ToolServices, asked: ReadSources) -> str:
     found = await services.memory.sources(own, resource)
     if not found:
         await _check_kept(services, resource, own)
+        if found.partial:
+            return PARTIAL
         return f"The messages behind {own} have expired: the observation is all that is left of them."
     names = ["", *(each.id for each in found)]
     if asked.cursor not in names:
@@ -73,7 +76,8 @@ async def sources(services: ToolServices, asked: ReadSources) -> str:
             f"cursor {asked.cursor[:40]!r} is none of {own}: leave it out to begin at the first page"
         )
     rest = found[names.index(asked.cursor) :]
-    return list_of(turns_of(rest, services.zone(resource)), asked.max_tokens, services.count)
+    turns = list_of(turns_of(rest, services.zone(resource)), asked.max_tokens, services.count)
+    return f"{turns}\n{PARTIAL}" if found.partial else turns
 
 
 async def _check_kept(services: ToolServices, resource: str, observation: str) -> None:

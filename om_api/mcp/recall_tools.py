@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from om_api.context.recall_tool import ANSWER_TOKENS, answer_of, recall_tool
+from om_api.context.recall_tool import ANSWER_TOKENS, PARTIAL, answer_of, recall_tool
 from om_api.domain.api_keys import Role
 from om_api.domain.errors import NotFoundError
 from om_api.mcp.arguments import (
@@ -85,13 +85,15 @@ async def browse(services: ToolServices, asked: BrowseTurns) -> str:
     """A page of what stands around a message."""
     resource, own, thread = asked.resource_id, asked.message_id, asked.thread_id or None
     found = await services.memory.browse(own, resource, before=asked.before, after=asked.after, thread_id=thread)
+    missing = [PARTIAL] if found.partial else []
     if found.message is None:
         where = f"{resource}'s thread {thread}" if thread else resource
-        raise NotFoundError(f"{where} keeps no message {own}: check the id, or find it by its words with recall")
+        says = f"{where} keeps no message {own}: check the id, or find it by its words with recall"
+        raise NotFoundError(". ".join([says, *missing]))
     zone = services.zone(resource)
     turns = (*found.before, found.message, *found.after)
     told = [turn_of(turn, zone, "> " if turn is found.message else "  ") for turn in turns]
-    text = "\n".join([f"Thread {found.message.thread_id}:", *told, *_beyond(found)])
+    text = "\n".join([f"Thread {found.message.thread_id}:", *told, *_beyond(found), *missing])
     return page_of(text, asked.cursor, asked.max_tokens, services.count)
 
 

@@ -9,6 +9,8 @@ from om_api.domain.policy import threshold
 from om_api.metrics.series import DELIVERIES, EVERYBODY, OTHER, STATES, Sample
 from om_api.settings import Settings, recorded_settings
 from om_api.settings.recorded_settings import RecordedSettings
+from om_api.store.archiving import archivable
+from om_api.store.archiving.archivable import ArchiveBacklog
 from om_api.store.driver.steps import Steps
 from om_api.store.fleet import breaker, event_stream, health, presence, resource_tiers
 from om_api.store.fleet.backlog import FleetBacklog, backlog
@@ -35,7 +37,7 @@ class Measurements(NamedTuple):
     """What one look found; `now` in server ms.
 
     `own` and `every` are the counters of resources with a label of their own, and of everybody together; there is no
-    `broker` where it is none that can be asked.
+    `broker` where it is none that can be asked, and nothing of an `archive` where there is none.
     """
 
     now: int
@@ -49,6 +51,7 @@ class Measurements(NamedTuple):
     breakers: dict[str, BreakerState]
     workers: int
     behind: dict[str, FleetBacklog | None]
+    archive: ArchiveBacklog | None = None
     broker: Broker | None = None
 
 
@@ -70,6 +73,7 @@ def read(settings: Settings, keys: Keys) -> Steps[Measurements]:
         breakers=(yield from breaker.states(keys, models.with_breaker(settings)[:MODELS])),
         workers=len(workers),
         behind={queue: backlog(queue, ticks[tick], workers, lasting) for tick, queue in _DISPATCHED.items()},
+        archive=(yield from archivable.backlog(keys)) if settings.memory.archived else None,
     )
 
 
@@ -82,6 +86,7 @@ def of_gauges(found: Measurements, settings: Settings) -> Iterator[Sample]:
     yield from _quarantines(found)
     yield from _budgets(found)
     yield from _work(found)
+    yield from _archiving(found)
     for model, state in found.breakers.items():
         for word in STATES:
             yield Sample("cortex_om_breaker_state", (model, word), int(state.word == word))
@@ -151,3 +156,14 @@ def _work(found: Measurements) -> Iterator[Sample]:
         if tick:
             yield Sample("cortex_om_tick_age_seconds", (name,), max(0, found.now - tick.at) / 1000)
             yield Sample("cortex_om_tick_interval_seconds", (name,), tick.interval)
+
+
+def _archiving(found: Measurements) -> Iterator[Sample]:
+    """Nothing where there is no archive: an alarm must tell that from one that keeps up."""
+    if found.archive is None:
+        return
+    fault = found.archive.fault
+    yield Sample("cortex_om_archive_due", (), found.archive.due)
+    yield Sample("cortex_om_archive_behind_seconds", (), found.archive.behind_ms / 1000)
+    yield Sample("cortex_om_archive_failing_seconds", (), max(1, found.now - fault.since) / 1000 if fault else 0)
+    yield Sample("cortex_om_archived_total", (), found.every.get("archived", 0))

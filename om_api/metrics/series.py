@@ -38,6 +38,7 @@ _counter = partial(Series, "counter", _BY_RESOURCE)
 _histogram = partial(Series, "histogram", _BY_RESOURCE)
 _TOKENS, _RECORD = "`P:{<r>}:tokens`", "`P:{<r>}:record`"
 _COUNTED, _SERVED = "`P:counted:<r>`, `P:counted`", "the same, told by clients"
+_ARCHIVABLE = "`P:archivable`"
 _BROKER, _TICKED = "the broker", "`P:lock:ticked:<name>`"
 
 SERIES = (
@@ -144,6 +145,26 @@ SERIES = (
         "1 for the state that a model's breaker is in: closed, open (it failed), held (it refused calls, fewer are made at once)"
         " or busy (it refused all of them, and asked for a pause); else 0.",
         "`P:lock:breaker:{<name>}`",
+    ),
+    _gauge(
+        "cortex_om_archive_due",
+        "Resources that are due to be looked at for what can be archived; none of these series where there is no archive.",
+        _ARCHIVABLE,
+    ),
+    _gauge(
+        "cortex_om_archive_behind_seconds", "For how long the first of them has been due; 0 when none is.", _ARCHIVABLE
+    ),
+    _gauge(
+        "cortex_om_archive_failing_seconds",
+        "For how long the archive has taken nothing; 0 while it does. Redis keeps what is not archived.",
+        "`P:lock:archive`",
+    ),
+    Series(
+        "counter",
+        (),
+        "cortex_om_archived_total",
+        "Sources, observations and generations moved to the archive.",
+        "`P:counted`",
     ),
     _gauge("cortex_om_resources", "Resources that the workers know.", "`P:resources`"),
     _gauge("cortex_om_measured_resources", "Resources that have a label of their own.", "`P:measured`"),

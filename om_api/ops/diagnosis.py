@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from om_api.billing.budgets import UsedUp
 from om_api.language.words import amount
+from om_api.ops.archive_state import ArchiveState
 from om_api.store.fleet.backlog import FleetBacklog
 from om_api.store.fleet.breaker import BreakerState
 from om_api.store.fleet.health import ServerInfo, Standings, Waiting
@@ -343,6 +344,38 @@ def of_webhooks(states: Sequence[WebhookState], now: int) -> Iterator[Finding]:
         yield Finding(OK, "webhooks", f"{len(states):,}, {amount(waiting, 'delivery waits', 'deliveries wait')}")
 
 
+def of_archive(state: ArchiveState | None, meaning: str, now: int) -> Iterator[Finding]:
+    """Whether the past gets to the archive and can be read there; nothing where there is none. `now` in server ms.
+
+    `meaning` is what the configured backend means, if it is another than Redis.
+    """
+    if meaning:
+        yield Finding(NOTE, "storage", meaning, "om archive status says how the archive is")
+    if state is None:
+        return
+    fault, backlog = state.backlog.fault, state.backlog
+    if fault:
+        says = f"nothing was archived for {_span(now - fault.since)} ({_waiting(state)}): {fault.why}"
+        yield Finding(ERROR, "archive", says, _ARCHIVE)
+    elif backlog.behind_ms > _LATE_MS:
+        says = f"{_waiting(state)}, the first for {_span(backlog.behind_ms)}: it stays in Redis meanwhile"
+        yield Finding(
+            WARNING, "archive", says, "see that a worker serves the queue maintenance (om queues), and their log"
+        )
+    if state.refusal:
+        yield Finding(ERROR, "archive", f"{state.where} cannot be read from here: {state.refusal}", _ARCHIVE)
+    elif not fault and backlog.behind_ms <= _LATE_MS:
+        yield Finding(OK, "archive", f"{state.where}: {state.told}; {_waiting(state)}")
+
+
+def _waiting(state: ArchiveState) -> str:
+    return amount(state.backlog.due, "resource is due to be looked at", "resources are due to be looked at")
+
+
+_ARCHIVE = (
+    "mend that; nothing is lost: Redis keeps what is not archived, workers go on by themselves, and until then answers about the "
+    "past are partial"
+)
 _LATE_MS = 600_000  # a delivery that waits longer than this failed several times
 _LIMITS = "if that does not end, give it limits below the provider's, or raise those"
 _BREAKER = (

@@ -8,10 +8,11 @@ from om_api.broker import rabbitmq
 from om_api.domain.errors import SettingsError, StoreError
 from om_api.domain.extras import installed
 from om_api.language.words import amount
-from om_api.ops import diagnosis
+from om_api.ops import archive_state, diagnosis
 from om_api.ops.diagnosis import ERROR, NOTE, OK, WARNING, Finding
 from om_api.settings import Settings
 from om_api.settings.urls import is_redis_url
+from om_api.store.archiving import archivable
 from om_api.store.driver.connection import Connection, connected
 from om_api.store.fleet import breaker, health, presence, webhook_records
 from om_api.store.fleet.backlog import backlog
@@ -21,6 +22,7 @@ from om_api.store.memory.quarantine import UNKNOWN
 from om_api.store.reviews import review_index
 
 _FORBIDDEN = "NOPERM"
+_ARCHIVE_S = 2.0  # that an archive is waited for
 
 
 class Checkup(NamedTuple):
@@ -78,6 +80,8 @@ def _store(settings: Settings, connection: Connection) -> Iterator[Finding]:
     webhooks = run(webhook_records.every(keys))
     yield from diagnosis.of_webhooks(run(webhook_records.states(keys, webhooks)), now.server)
     yield from diagnosis.of_reviews(run(review_index.waiting(keys)), now.server)
+    state = archive_state.look(settings, lambda: run(archivable.backlog(keys)), timeout_s=_ARCHIVE_S)
+    yield from diagnosis.of_archive(state, settings.memory.storage.meaning, now.server)
     standings = run(health.standings(keys))
     configured = {each.resource: settings.for_agent(each.resource).scope for each in standings.conditions}
     yield from diagnosis.of_resources(standings, configured)

@@ -41,7 +41,8 @@ class Recalled(msgspec.Struct, frozen=True, kw_only=True):
     """The answer to one query: hits, the best first.
 
     `next` is the `offset` to ask on with, None when nothing was left out. `reason` says why there are no hits and what to do,
-    `notes` what of the query was not taken as it stands.
+    `notes` what of the query was not taken as it stands. `partial` says why the archive was not looked through, "" if it was, or
+    if there is none.
     """
 
     query: str
@@ -49,12 +50,14 @@ class Recalled(msgspec.Struct, frozen=True, kw_only=True):
     next: int | None = None
     reason: str = ""
     notes: tuple[str, ...] = ()
+    partial: str = ""
 
 
 class Browsed(msgspec.Struct, frozen=True, kw_only=True):
     """A message in its thread: the turns before it, itself, and those after, oldest first; None where nothing is kept of it.
 
-    `earlier` and `later` say whether the thread goes on beyond them: browse on from the first or the last message.
+    `earlier` and `later` say whether the thread goes on beyond them: browse on from the first or the last message. `partial` says
+    why the archive was not looked through, "" if it was, or if there is none.
     """
 
     message: Message | None
@@ -62,3 +65,4 @@ class Browsed(msgspec.Struct, frozen=True, kw_only=True):
     after: tuple[Message, ...] = ()
     earlier: bool = False
     later: bool = False
+    partial: str = ""

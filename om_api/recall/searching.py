@@ -63,6 +63,21 @@ def search(
     return asked.best(_Filter(query, threads, roles, after, before), max(limit, 0))
 
 
+def sought(query: Query, languages: Iterable[str]) -> frozenset[str]:
+    """The terms of which a message must have one to be found, or to count for how rare a word is, in texts of some languages."""
+    pieces, spoken = _needed_or_scored(query), frozenset(languages)
+    return frozenset(term for piece in pieces for term in piece_variants(piece, spoken))
+
+
+def _needed_or_scored(query: Query) -> list[str]:
+    return list(dict.fromkeys([*query.words, *_needed(query)]))
+
+
+def _needed(query: Query) -> list[str]:
+    """The pieces that a message must have; those behind them `admits` asks the text for."""
+    return asked_pieces(" ".join(query.phrases))[:MOST_WORDS]
+
+
 class _Filter:
     """Which messages may be found at all; `bare` filters nothing."""
 
@@ -136,10 +151,9 @@ class _Search:
     """A query asked of all sources."""
 
     def __init__(self, sources: Sequence[Source], query: Query, vocabulary: Vocabulary) -> None:
-        needed = asked_pieces(" ".join(query.phrases))[:MOST_WORDS]  # of the others `admits` asks the text
         self._sources, self._query = sources, query
-        self._pieces = list(dict.fromkeys([*query.words, *needed, *query.excluded]))
-        self._needed = [self._pieces.index(piece) for piece in needed]
+        self._pieces = list(dict.fromkeys([*_needed_or_scored(query), *query.excluded]))
+        self._needed = [self._pieces.index(piece) for piece in _needed(query)]
         self._barred = [self._pieces.index(piece) for piece in query.excluded]
         self._plans: dict[frozenset[str], list[frozenset[str]]] = {}
         self._grounds = list(self._looked(vocabulary))

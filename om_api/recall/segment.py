@@ -167,7 +167,11 @@ class Segment:
 
     def terms(self) -> list[str]:
         """All its terms, in order."""
-        return self._terms.decode().split("\n")[1:-1]
+        return self.lines().split("\n")[:-1]
+
+    def lines(self) -> str:
+        """The same as one text, each on a line."""
+        return self._terms.decode()[1:]
 
     def inverted(self) -> Iterator[tuple[str, Sequence[int]]]:
         """Each term with the places where it stands, in order: one as often as it is said there."""

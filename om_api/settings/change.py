@@ -12,7 +12,7 @@ from om_api.settings.catalogue import BASE_FILE, GROUPS, SETTINGS, TOP_KEYS, Key
 from om_api.settings.documents import plain
 from om_api.settings.files import is_agent, layer_of, match
 from om_api.settings.live import Settings, rows_of
-from om_api.settings.loaded import SYSTEM_WIDE, Loaded
+from om_api.settings.loaded import Loaded, is_system_wide
 from om_api.settings.saving import may_be_written, text_of
 from om_api.settings.sources import Effective
 from om_api.settings.stored_layers import LONGEST_NAME, origin_of, version_of
@@ -140,7 +140,7 @@ def _checked(agent: str, wanted: WantedChange) -> tuple[dict[Key, Any], list[Key
 
 def _path(key: str) -> Key:
     path = tuple(key.split("."))
-    if path[0] in {"models", *SYSTEM_WIDE}:
+    if is_system_wide(path):
         raise SettingsError(f"{plain(key)} holds for the whole system; permitted: in {BASE_FILE} only")
     if path in GROUPS:
         inside = ", ".join(dotted(each) for each in SETTINGS if each[: len(path)] == path)

@@ -81,7 +81,7 @@ def value_of(name: str, text: str, path: Key) -> Any:
     """Read a YAML scalar, or a list or mapping in brackets; whatever else YAML makes of it is taken as written."""
     if halved(text):  # what Python makes of bytes that are not UTF-8
         raise SettingsError(f"environment {name}: not UTF-8; permitted: text")
-    if path[-1] in {"url", "base_url", "prefix"}:
+    if path[-1] in {"url", "base_url", "prefix"} and not (path == ("archive", "url") and text == "null"):
         return text
     try:
         value = parse(text, path[-1])

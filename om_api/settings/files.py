@@ -60,7 +60,7 @@ def pieces(file: Path) -> list[Layer]:
         try:
             found.append(read_piece())
         except SettingsError:
-            if key == "storage":
+            if key in {"storage", "archive"}:
                 raise
     return found
 
@@ -97,12 +97,13 @@ def _misplaced(key: str) -> str:
 
 
 def _refuse_passwords(layer: Layer) -> None:
-    stated = layer.get(("storage", "redis", "url"))
-    if stated and isinstance(stated.value, str) and has_password(stated.value):
-        raise SettingsError(
-            f"{stated.origin}: storage.redis.url holds a password, which no file may; permitted: "
-            "storage.redis.password_env, naming the variable that holds it, or the whole address in OM_REDIS_URL"
-        )
+    for group, variable in (("storage.redis", "OM_REDIS_URL"), ("archive", "OM_ARCHIVE__URL")):
+        stated = layer.get((*group.split("."), "url"))
+        if stated and isinstance(stated.value, str) and has_password(stated.value):
+            raise SettingsError(
+                f"{stated.origin}: {group}.url holds a password, which no file may; permitted: "
+                f"{group}.password_env, naming the variable that holds it, or the whole address in {variable}"
+            )
 
 
 def stamp(file: Path) -> Stamp | None:

@@ -11,7 +11,8 @@ from om_api.settings.model_settings import ModelSettings
 from om_api.settings.urls import safe_url
 
 _DIGITS = 16
-_OWN = {"storage", "api"}  # the store may have another address for each process; what only the HTTP API goes by
+# store and archive may have another address for each process; what only the HTTP API goes by
+_OWN: dict[str, Any] = {"storage": True, "api": True, "archive": {"url", "password_env"}}
 
 
 def fingerprint_of(loaded: Loaded) -> str:

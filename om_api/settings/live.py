@@ -17,7 +17,7 @@ from om_api.settings.catalogue import BASE_FILE, MODEL_FIELDS, SETTINGS, Key, ab
 from om_api.settings.files import match
 from om_api.settings.fingerprint import fingerprint_of
 from om_api.settings.folder import Folder
-from om_api.settings.loaded import SYSTEM_WIDE, FileProblem, Loaded, problem_of
+from om_api.settings.loaded import FileProblem, Loaded, is_system_wide, problem_of
 from om_api.settings.memory_settings import MemorySettings
 from om_api.settings.model_settings import ModelSettings
 from om_api.settings.sources import DEFAULT, Effective
@@ -57,6 +57,19 @@ class Settings:
     def redis_url(self) -> str:
         """Where memories live, password included: show `safe_url(redis_url)`."""
         return self._loaded.base.redis_url
+
+    @property
+    def archive_url(self) -> str | None:
+        """Where the past goes that leaves Redis, password included: show `safe_url` of it. None where there is no archive.
+
+        Raises SettingsError where a variable is named for its password that is not set.
+        """
+        archive = self.memory.archived
+        if archive is None or archive.password_env is None:
+            return archive.url if archive else None
+        if password := self.variable(archive.password_env):
+            return archive.address(password)
+        raise SettingsError(f"archive.password_env names {archive.password_env}, which is not set: set it")
 
     @property
     def broker_url(self) -> str:
@@ -218,7 +231,7 @@ def _row(settings: Settings, path: Key, value: Any, origin: dict[str, str]) -> S
         described["permitted"],
         None if info.is_required() else info.default,
         info.description or "",
-        path[0] in {"models", *SYSTEM_WIDE},
+        is_system_wide(path),
     )
 
 

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from om_api.domain.errors import SettingsError
-from om_api.settings.catalogue import BASE_FILE
+from om_api.settings.catalogue import BASE_FILE, Key, dotted
 from om_api.settings.documents import plain
 from om_api.settings.files import Stamp, match
 from om_api.settings.sources import Effective, Layer, compose
@@ -19,6 +20,8 @@ _MOST_TOLD = 20  # entries of the store
 _INTERVALS = ("observer_interval", "reflector_interval", "stop_grace")
 SYSTEM_WIDE = (
     "storage",
+    "archive.url",
+    "archive.password_env",
     "partitions",
     *_INTERVALS,
     "total_budget",
@@ -29,6 +32,12 @@ SYSTEM_WIDE = (
     "api",
     "flower_ticks",
 )
+
+
+def is_system_wide(path: Key) -> bool:
+    """Whether what a key says holds for all agents, so that it stands in the base file or the environment only."""
+    key = dotted(path)
+    return path[0] == "models" or any(f"{key}.".startswith(f"{each}.") for each in SYSTEM_WIDE)
 
 
 class FileProblem(NamedTuple):
@@ -133,7 +142,9 @@ def _with_entry(base: Base, below: Effective, layer: Layer, name: str) -> Effect
 
 def _of_one_agent(base: Base, effective: Effective, origin: str) -> Effective:
     """The same; raises SettingsError where it says what holds for everybody."""
-    changed = [key for key in SYSTEM_WIDE if getattr(effective.memory, key) != getattr(base.effective.memory, key)]
+    changed = [
+        key for key in SYSTEM_WIDE if attrgetter(key)(effective.memory) != attrgetter(key)(base.effective.memory)
+    ]
     if effective.models != base.effective.models:
         changed.append("models")
     if changed:

@@ -10,6 +10,7 @@ from om_api.domain.push_limits import MOST, PushLimits
 from om_api.language.telegraphic import NoteStyle
 from om_api.recall.stemming import LANGUAGES
 from om_api.settings.api_settings import ApiSettings
+from om_api.settings.archive_settings import SQLITE_FILE, ArchiveSettings
 from om_api.settings.fields import (
     LEAST_ROOM,
     MAX_TOKENS,
@@ -43,6 +44,7 @@ ROLES = ("observer_model", "reflector_model")
 _VARIANTS = "default, condensed or legacy"
 PromptVariant = Literal["default", "condensed", "legacy"]
 _MOST = 1_000_000_000
+_DAY_S = 86_400
 
 
 def implied(key: str, value: object) -> dict[str, Any]:
@@ -294,6 +296,7 @@ class MemorySettings(Group):
         pattern=r"^[A-Za-z0-9._:/@+-]{1,200}$",
     )
     storage: StorageSettings = StorageSettings()
+    archive: ArchiveSettings = ArchiveSettings()
     partitions: int | None = setting(
         None,
         "keys that each index of the store is parted into; null: as many as it has, of a new one 1, on a Cluster 64",
@@ -318,7 +321,13 @@ class MemorySettings(Group):
         1_000, "more of them force a reflection; nothing is dropped", 1, 1_000_000, "observations"
     )
     max_reflections: int = number(100, "generations kept in history", 1, 100_000, "generations")
-    ttl_days: int = number(90, "idle memories are cleared; sources and replaced observations expire", 1, 36_500, "days")
+    ttl_days: int = number(
+        90,
+        "without an archive: idle memories are cleared; sources and replaced observations expire",
+        1,
+        36_500,
+        "days",
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -330,7 +339,8 @@ class MemorySettings(Group):
 
     @model_validator(mode="after")
     def _free_of_contradictions(self) -> "MemorySettings":
-        for check in (self._check_models, self._check_buffer, self._check_floor, self._check_blocks):
+        checks = (self._check_models, self._check_buffer, self._check_floor, self._check_blocks, self._check_archive)
+        for check in checks:
             check()
         return self
 
@@ -371,6 +381,30 @@ class MemorySettings(Group):
                     key,
                     threshold_key,
                 )
+
+    def _check_archive(self) -> None:
+        backend, scheme = self.storage.backend, (self.archive.url or "").partition("://")[0]
+        fits = {"redis": {"", "sqlite", "postgresql"}, "sqlite": {"", "sqlite"}, "postgres": {"postgresql"}}[backend]
+        if scheme not in fits:
+            named = f"archive.url is {scheme}://…" if scheme else "archive.url is not set"
+            raise contradiction(
+                f"storage.backend is {backend} and {named}; permitted with it: archive.url of its kind, "
+                f"{'sqlite:///file.db' if backend == 'sqlite' else 'postgresql://user@host/database'}",
+                "storage.backend",
+                "archive.url",
+            )
+
+    @property
+    def archived(self) -> ArchiveSettings | None:
+        """The archive, where there is one: `storage.backend: sqlite` alone means a file beside the process."""
+        if self.archive.url is None and self.storage.backend == "sqlite":
+            return self.archive.model_copy(update={"url": SQLITE_FILE})
+        return self.archive if self.archive.url else None
+
+    @property
+    def retention_s(self) -> int:
+        """How long sources, what was replaced, and idle memories are kept, in seconds."""
+        return self.archived.keep_s if self.archived else self.ttl_days * _DAY_S
 
     @property
     def observer_models(self) -> tuple[str, ...]:

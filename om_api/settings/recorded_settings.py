@@ -45,8 +45,9 @@ def of(settings: MemorySettings) -> RecordedSettings:
         context_max_tokens=None if room == "auto" else room,
         recalled_tokens=settings.recall.tokens if settings.recall.auto else 0,
     )
-    kept = round(settings.ttl_days * _DAY_S)
-    return RecordedSettings(limits=settings.limits(), view=view, retention_s=kept, bounded=room == "auto")
+    return RecordedSettings(
+        limits=settings.limits(), view=view, retention_s=settings.retention_s, bounded=room == "auto"
+    )
 
 
 def write(in_force: RecordedSettings) -> str:

@@ -79,9 +79,16 @@ class RedisSettings(Group):
 class StorageSettings(Group):
     """The store behind every memory."""
 
-    backend: Literal["redis"] = setting(
+    backend: Literal["redis", "sqlite", "postgres"] = setting(
         "redis",
-        "the kind of store",
-        "redis, the one store offered: set storage.redis.url (or host and port); SQL databases are not offered",
+        "sqlite and postgres: an archive of that kind beside Redis, which stays the hot store; see archive.url",
+        "redis, sqlite or postgres",
     )
     redis: RedisSettings = RedisSettings()
+
+    @property
+    def meaning(self) -> str:
+        """What a backend beside Redis means, for people who asked for it; "" where Redis is all there is."""
+        if self.backend == "redis":
+            return ""
+        return f"storage.backend is {self.backend}: that is the archive of the past; Redis stays the hot store, and is needed"

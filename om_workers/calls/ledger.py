@@ -28,7 +28,7 @@ _LONGEST_WAIT_S = 300.0  # a budget that was raised is noticed within minutes
 _log = structlog.get_logger("om_workers")
 
 
-class Entry(NamedTuple):
+class LedgerEntry(NamedTuple):
     """One call that was counted and is not yet billed; `id` is '' for what is counted nowhere."""
 
     id: str
@@ -56,7 +56,7 @@ class Ledger:
         self._told: LRU[tuple[str, str], str] = LRU(TOLD)  # whose budget of what -> the day on which it was used up
         self._warn(prices.unenforceable(settings))
 
-    def open(self, resource: str, purpose: Purpose, model: str, tokens: int) -> Entry:
+    def open(self, resource: str, purpose: Purpose, model: str, tokens: int) -> LedgerEntry:
         """Count a call before it is made; `tokens` estimates its input, and its answer is reserved as much again.
 
         Raises BudgetReachedError when a budget of the resource ("": it is for none) or of all is used up: do not call then.
@@ -64,7 +64,7 @@ class Ledger:
         """
         models = self._settings.models
         if prices.is_extractive(model, models):
-            return Entry("", resource, purpose, model)
+            return LedgerEntry("", resource, purpose, model)
         expected = Tokens(tokens, 0, tokens).sane()
         micros = prices.micros(model, models, expected)
         own = self._settings.for_agent(resource).budget if resource else BudgetSettings()
@@ -76,10 +76,10 @@ class Ledger:
         reserved = self._run(spending.reserve(self._keys, self._clock, resource, entry, need, *limits))
         if reserved.used_up:
             raise self._refused(reserved, resource, (total if reserved.of_all else own).then)
-        return Entry(entry, resource, purpose, model, reserved.day, expected)
+        return LedgerEntry(entry, resource, purpose, model, reserved.day, expected)
 
     def close(
-        self, entry: Entry, usage: Usage | None, *, failed: bool = False, answer: int = 0, bounded: bool = True
+        self, entry: LedgerEntry, usage: Usage | None, *, failed: bool = False, answer: int = 0, bounded: bool = True
     ) -> float | None:
         """Bill a call right after it, on the day it was opened: what it cost in dollars, None where no price is known.
 
@@ -102,7 +102,7 @@ class Ledger:
             self._events.billed(entry.resource, entry.purpose, micros)
         return None if micros is None else micros / MICROS
 
-    def cancel(self, entry: Entry) -> None:
+    def cancel(self, entry: LedgerEntry) -> None:
         """Count a call no longer that was not made after all. Raises nothing: at worst it stays counted."""
         if entry.id:
             with suppress(StoreError):
@@ -142,7 +142,7 @@ def _most(budget: BudgetSettings, micros: int | None) -> Most:
     return Most(budget.calls_per_day, budget.tokens_per_day, None if dollars is None else round(dollars * MICROS))
 
 
-def _bill(entry: Entry, used: Tokens, micros: int | None, **told: bool) -> dict[str, int]:
+def _bill(entry: LedgerEntry, used: Tokens, micros: int | None, **told: bool) -> dict[str, int]:
     amounts = {
         "calls": 1,
         "input": used.input,

@@ -13,7 +13,7 @@ from om_api.domain.errors import BudgetReachedError, ModelError, StoreError
 from om_api.settings import Settings
 from om_api.store.fleet.rates import Rate
 from om_workers.calls.admission import Admission, Passage, PassedOverError
-from om_workers.calls.ledger import Entry, Ledger
+from om_workers.calls.ledger import Ledger, LedgerEntry
 from om_workers.calls.registry import Registry
 from om_workers.llm.base import BilledError, Model, Reply, Request, TurnedAwayError
 from om_workers.llm.extractive import Extractive
@@ -126,7 +126,7 @@ class ModelCalls:
                 raise
             return self._call(question, model, passage, entry)
 
-    def _call(self, question: SizedRequest, model: Model, passage: Passage, entry: Entry) -> Reply:
+    def _call(self, question: SizedRequest, model: Model, passage: Passage, entry: LedgerEntry) -> Reply:
         """The one place where a model is called: billed afterwards. What it cost stands in the reply.
 
         What is left in flight stays counted as it was reserved: nobody knows what the provider bills for it.

@@ -157,6 +157,11 @@ class EventPublisher:
         with suppress(StoreError):
             self._run(stream.add(self._keys, {"": {f"webhook|{what}": n for what, n in amounts.items()}}))
 
+    def archived(self, things: int) -> None:
+        """So many things went to the archive. Counted, and no event: nothing became of a memory by it."""
+        if things:
+            self._count("", "archived", things)
+
     def _count(self, resource: str, what: str, amount: int) -> None:
         with suppress(StoreError):
             self._run(stream.add(self._keys, {resource: {what: amount}}))

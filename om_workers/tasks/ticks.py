@@ -119,6 +119,12 @@ def webhooks() -> str:
     return _round(wiring.rounds().webhooks())
 
 
+@_task(name="om.archive")
+def archive() -> str:
+    """Move what is old enough to the archive."""
+    return _round(wiring.rounds().archive())
+
+
 @_task(name="om.adopt")
 def adopt(*keys: str) -> str:
     """Count what plain ZADDs left under messages keys, each a unit of its own: what is wrong with one hurts no other."""

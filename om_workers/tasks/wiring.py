@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
+from om_api.archive.opening import archive_of
 from om_api.domain import tokens
 from om_api.settings import Settings, load_settings
 from om_api.store.driver.connection import Connection, open_client
@@ -20,6 +21,7 @@ from om_workers.process.heartbeat import Heartbeat
 from om_workers.process.presence import Presence
 from om_workers.process.settings_watcher import SettingsWatcher
 from om_workers.process.stopping import Stopping
+from om_workers.work.archiver import Archiver
 from om_workers.work.dispatcher import Dispatcher
 from om_workers.work.rollout import Rollout
 from om_workers.work.rounds import Rounds
@@ -32,7 +34,8 @@ _queues: list[TaskQueues] = []
 
 def build(settings: Settings, queues: TaskQueues, client: Any = None, registry: Registry | None = None) -> Services:
     """Make everything a unit of work is handed; without a registry, models are those of the settings."""
-    connection = Connection(client if client is not None else open_client(settings.redis_url, _STORE_TIMEOUT_S))
+    redis = client if client is not None else open_client(settings.redis_url, _STORE_TIMEOUT_S)
+    connection = Connection(redis, archive_of(settings.archive_url))
     keys, count, stopping = (
         keys_of(settings, cluster=connection.cluster),
         tokens.counter(settings.memory.tokenizer),
@@ -89,6 +92,11 @@ def _dispatcher(services: Services) -> Dispatcher:
 
 
 @cache
+def _archiver(services: Services) -> Archiver:
+    return Archiver(services)
+
+
+@cache
 def _rollout(services: Services) -> Rollout:
     return Rollout(services, lambda: _watcher().since)
 
@@ -114,7 +122,8 @@ def dispatcher() -> Dispatcher:
 
 def rounds() -> Rounds:
     """The rounds of this process."""
-    return Rounds(services(), dispatcher(), _rollout(services()).advance)
+    ours = services()
+    return Rounds(ours, dispatcher(), _rollout(ours).advance, _archiver(ours))
 
 
 # -- its life ---------------------------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from om_api.store.fleet import health, model_trials, presence
 from om_api.store.fleet.presence import Ticked
 from om_api.store.memory import due, keyspace_scan
 from om_api.store.memory.keys import Keys
+from om_workers.work.archiver import Archiver
 from om_workers.work.dispatcher import Dispatched, Dispatcher
 from om_workers.work.sampling import Sampler
 from om_workers.work.services import Services
@@ -27,6 +28,7 @@ from om_workers.work.sweep import Sweeper
 from om_workers.work.webhooks import WebhookRound
 
 SWEEP_S = 60.0
+ARCHIVE_S = 60.0
 _log = structlog.get_logger("om_workers")
 _QUEUE = "maintenance"
 _AT_ONCE = 500
@@ -49,10 +51,17 @@ class RoundResult(NamedTuple):
 class Rounds:
     """One process' rounds."""
 
-    def __init__(self, services: Services, dispatcher: Dispatcher, roll_out: Callable[[float], int]) -> None:
+    def __init__(
+        self,
+        services: Services,
+        dispatcher: Dispatcher,
+        roll_out: Callable[[float], int],
+        archiver: Archiver | None = None,
+    ) -> None:
         self._services = services
         self._dispatcher = dispatcher
         self._roll_out = roll_out
+        self._archiver = archiver or Archiver(services)
 
     def observe(self) -> RoundResult:
         """Pass on what is due to be observed, and what plain writers left to be adopted."""
@@ -75,6 +84,13 @@ class Rounds:
         """Send what happened to whoever wants to be sent it."""
         interval = self._services.settings.memory.webhooks.interval
         return _tick("webhooks", self._services, interval, lambda _: WebhookRound(self._services).deliver()._asdict())
+
+    def archive(self) -> RoundResult:
+        """Move what is old enough to the archive, where there is one."""
+        if self._services.settings.memory.archived is None:
+            return RoundResult(Outcome.REST)
+        archiver = self._archiver
+        return _tick("archive", self._services, ARCHIVE_S, lambda s: archiver.round(s / 2)._asdict())
 
     def _beside(self, interval: float) -> dict[str, int]:
         told, services = self._roll_out(interval / 4), self._services

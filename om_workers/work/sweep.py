@@ -11,6 +11,7 @@ from om_api.domain.policy import Limits
 from om_api.domain.values import Outcome, Scope
 from om_api.recall.analysis import VERSION
 from om_api.settings import recorded_settings
+from om_api.store.archiving import archivable, changing
 from om_api.store.driver.steps import batch
 from om_api.store.fleet import repartition, resource_index
 from om_api.store.index.reindex import reindex
@@ -41,7 +42,7 @@ class Swept(NamedTuple):
 
 
 class Sweeper:
-    """Adopts strays, marks what the due indexes forgot, clears what has been idle for ttl_days."""
+    """Adopts strays, marks what the due indexes forgot, clears what has been idle for too long."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -58,6 +59,8 @@ class Sweeper:
         now = self._run(due.server_ms())
         neglected = self._run(keyspace_scan.oldest_looked(keys, now, _RESOURCES))
         self._services.events.met(neglected, now)
+        if self._services.settings.memory.archived:
+            self._run(archivable.expect(keys, neglected, now))
         tended = [self._alone(self._tend, resource, now) for resource in neglected]
         self._run(review_index.mend(keys, now, _REVIEWS))
         return Swept(
@@ -123,7 +126,7 @@ class Sweeper:
         ):
             return Outcome.REST
         if self._is_idle(resource, states):
-            cleared = self._run(clear.clear(keys, resource, retention=True))
+            cleared = self._run(changing.cleared(keys, resource, retention=True))
             self._services.events.cleared(resource, cleared)
             return cleared.outcome
         self._keep_ids(states, now)
@@ -201,7 +204,7 @@ class Sweeper:
             rests = min(self._run(note.stir(self._services.keys, one.scope, _fingerprint(one))) for one in states)
         else:
             rests = self._run(quarantine.rests(self._services.keys, resource))
-        return rests > settings.ttl_days * _DAY_MS
+        return rests > settings.retention_s * 1_000
 
     def _has_work(self, state: ScopeState, *, later: bool = True) -> bool:
         """Whether a scope should be in the observe index; one at rest, with nothing to wait for, should not.

@@ -14,6 +14,7 @@ NAMES = {rule["alert"]: rule for group in yaml.safe_load(ALERTS.read_text())["gr
 HAROLD, TIMEOUT = '{resource_id="harold"}', '{resource_id="harold",kind="timeout"}'
 QUARANTINED, QUARANTINE = f"cortex_om_quarantined_total{HAROLD}", f"cortex_om_quarantine_messages{HAROLD}"
 REFLECTED, FULL = f"cortex_om_reflections_created_total{HAROLD}", f"cortex_om_observation_pressure_ratio{HAROLD}"
+BEHIND, FAILING = "cortex_om_archive_behind_seconds", "cortex_om_archive_failing_seconds"
 WEBHOOK = 'cortex_om_webhook_deliveries_total{outcome="dead"}'
 FAILED = f"cortex_om_failures_total{TIMEOUT}"
 # each fails once, one a minute
@@ -85,10 +86,16 @@ def test_what_stood_there_before_prometheus_was_away_raises_none(raised, alarm, 
         ("WebhookGivesUp", 20, {WEBHOOK: "0x240 1x60"}),
         ("WorkFails", 40, {FAILED: "0x240 0+2x60"}),
         ("ReflectionDoesNotShrink", 50, {REFLECTED: "0x240 0+1x60", FULL: "2x300"}),
+        ("ArchiveBehind", 20, {BEHIND: "0x240 0+60x60"}),
+        ("ArchiveBehind", 20, {FAILING: "0x240 0+60x60"}),
     ],
 )
 def test_what_grows_raises_it_as_before(raised, alarm, after, series):
     assert raised(alarm, 240 + after, series)
+
+
+def test_an_archive_that_is_behind_for_some_minutes_raises_none(raised):
+    assert not raised("ArchiveBehind", 20, {BEHIND: "0x5 0+60x8 0x60", FAILING: "0x300"})
 
 
 def test_what_shrinks_raises_none(raised):

@@ -4,14 +4,17 @@ import os
 import pickle
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
+import structlog
 from celery.worker import state
 from kombu.exceptions import ContentDisallowed
 from kombu.serialization import loads
 
 from om_api import StoreError, load_settings
-from om_workers.app import CeleryQueues, app, make_app
+from om_workers.app import CeleryQueues, _ready, app, make_app
+from om_workers.tasks import handover, wiring
 from om_workers.tasks.task_events import TICKS
 
 
@@ -134,3 +137,15 @@ def test_settings_that_cannot_be_are_one_line_and_an_exit_code(tmp_path, what, n
 
     assert done.returncode == 2
     assert done.stderr == f"Error: {says}\n"
+
+
+@pytest.mark.parametrize(("environ", "said"), [({}, 0), ({"OM_STORAGE__BACKEND": "sqlite"}, 1)])
+def test_a_worker_says_once_what_a_backend_of_sql_means(monkeypatch, environ, said):
+    monkeypatch.setattr(wiring, "settings", lambda: load_settings(environ=environ))
+    monkeypatch.setattr(wiring, "begin", lambda *_: None)
+    monkeypatch.setattr(handover, "listen", lambda: None)
+    with structlog.testing.capture_logs() as logged:
+        _ready(SimpleNamespace(pool=SimpleNamespace(limit=1)))
+
+    assert [line["event"] for line in logged] == ["storage_backend"] * said
+    assert all("Redis stays the hot store" in line["meaning"] for line in logged)

@@ -7,7 +7,7 @@ import click
 import msgspec
 
 from om_api.cli.checks import check_known
-from om_api.cli.output import as_time, json_option, note, print_json, print_table, print_text
+from om_api.cli.output import as_time, json_option, note, note_partial, print_json, print_table, print_text
 from om_api.cli.target import Target, command, observation_argument, optional_thread, resource_argument
 from om_api.client.reading import Era
 from om_api.domain.messages import Message
@@ -96,6 +96,7 @@ def history(target: Target, resource: str, thread: str | None, with_text: bool, 
     """
     with target.memory() as om:
         eras = om.history(resource, thread)
+        note_partial(eras.partial)
         if not eras:
             check_known(om, resource)
     if as_json:
@@ -137,13 +138,14 @@ def sources(target: Target, resource: str, observation: str, as_json: bool) -> N
     """Print the messages behind an observation, oldest first, as long as they are kept."""
     with target.memory() as om:
         found = om.sources(observation, resource)
+        note_partial(found.partial)
         if not found:
             check_known(om, resource)
     if as_json:
         print_json([msgspec.Raw(encode_message(message)) for message in found])
     else:
         print_table(["message", "thread", "time", "role", "text"], map(_row, found), least=("thread", "time"))
-    if not found:
+    if not found and not found.partial:
         note(f"no messages: those of {observation} have expired, or {resource} never had this observation")
 
 

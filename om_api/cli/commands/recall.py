@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from om_api.cli.checks import check_known
-from om_api.cli.output import json_option, note, print_json, typed
+from om_api.cli.output import json_option, note, note_partial, print_json, typed
 from om_api.cli.passages import Passages, print_hits
 from om_api.cli.target import Target, checked, command, resource_argument
 from om_api.client.memory import ObservationalMemory
@@ -71,6 +71,7 @@ def _tell(found: Recalled, resource: str) -> None:
     """Say what of the query was not taken, why nothing was found, how to see more."""
     for text in filter(None, (*found.notes, found.reason)):
         note(text)
+    note_partial(found.partial)
     if found.next is not None:
         note(f"there is more: go on with --offset {found.next}")
     if name := next((hit.id for hit in found.hits if hit.message), None):
@@ -105,6 +106,7 @@ def browse(
     """Print a message of the past with the turns around it, as they were said, whatever tier it is in."""
     with target.memory() as om:
         found = om.browse(message, resource, before=before, after=after, thread_id=thread)
+        note_partial(found.partial)
         if found.message is None:
             check_known(om, resource, thread)
             raise NotFoundError(

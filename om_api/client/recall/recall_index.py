@@ -6,6 +6,7 @@ from functools import partial
 from typing import TypeAlias
 
 from om_api.domain.messages import Message
+from om_api.recall.distant import Distant
 from om_api.recall.loose import Loose
 from om_api.recall.segment import Segment, check_of
 from om_api.recall.vocabulary import Vocabulary
@@ -15,7 +16,7 @@ from om_api.store.index.segments import Kept, Members, Stretch
 from om_api.store.memory.decode_cache import NO_MEMBERS, Met
 from om_api.store.memory.decoding import message_of
 
-Part: TypeAlias = Segment | Loose
+Part: TypeAlias = Segment | Loose | Distant
 _TAKEN = 400_000  # terms at one look
 _STALE = 2  # times as many terms taken in as there are: then it is made anew
 _PART = 2_000  # bytes: an empty one
@@ -53,7 +54,7 @@ class RecallIndex:
     @property
     def weight(self) -> int:
         """About how many bytes of memory it takes."""
-        parts = [*self._parts.values(), *self._loose.values()]
+        parts = [part for part in (*self._parts.values(), *self._loose.values()) if not isinstance(part, Distant)]
         loose = sum(part.length for part in parts if isinstance(part, Loose))
         packed = max(sum(part.length for part in parts) - loose, self._vocabulary.length)  # some of it may be gone
         return _PART * len(parts) + _LOOSE_TERM * loose + _TERM * packed + _WORD * self._vocabulary.words
@@ -81,12 +82,22 @@ class RecallIndex:
             known = loose.get(thread) if met is before else None
             self._loose[thread] = known or Loose(thread, of_messages(met.values), self.language)
 
-    def learn(self, found: Mapping[str, Kept]) -> None:
+    def learn(self, found: Mapping[str, Kept | Distant]) -> None:
         """Take in what was read of chunks."""
         self._sealed = None if found else self._sealed
         self._parts = self._parts | {(self._places[name].epoch, name): self._part(kept) for name, kept in found.items()}
 
-    def _part(self, kept: Kept) -> Part:
+    def distant(self) -> dict[str, Distant]:
+        """What was not fetched yet, by chunk."""
+        named = ((name, self._parts.get((place.epoch, name))) for name, place in self._places.items())
+        return {name: part for name, part in named if isinstance(part, Distant)}
+
+    def leave_out(self, names: Collection[str]) -> None:
+        """Go on without some chunks, though they are kept."""
+        self._places = {name: place for name, place in self._places.items() if name not in names}
+        self._present, self._sealed = [(place.epoch, name) for name, place in self._places.items()], None
+
+    def _part(self, kept: Kept | Distant) -> Part:
         if isinstance(kept, Members):
             return Loose(kept.thread, findable(kept.pairs, kept.thread, self.resource), self.language)
         return kept
@@ -154,7 +165,8 @@ class RecallIndex:
         """Where a message of this id may stand: a segment knows ids by a few bytes of them."""
         for name, part in self._named():
             if thread in {None, part.thread}:
-                places = (place for place in range(part.size) if part.check(place) == check_of(message))
+                size = 0 if isinstance(part, Distant) else part.size
+                places = (place for place in range(size) if part.check(place) == check_of(message))
                 yield from (Stretch(part.thread, name, place, place) for place in places)
 
     def raw(self, part: Stretch) -> list[Message | None]:

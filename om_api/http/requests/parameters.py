@@ -27,11 +27,18 @@ Limit = Annotated[int, Query(ge=1, le=MAX_PAGE, description="most entries of the
 DEFAULT = PAGE
 
 
+Partial = str | msgspec.UnsetType
+
+
 class Page(msgspec.Struct, Generic[T], frozen=True):
-    """Some entries of a list, in a lasting order; `next` is the cursor of the page behind, null on the last one."""
+    """Some entries of a list, in a lasting order; `next` is the cursor of the page behind, null on the last one.
+
+    `partial` is there where what was archived is not among them, and says why.
+    """
 
     items: list[T]
     next: str | None = None
+    partial: Partial = msgspec.UNSET
 
 
 class PageRequest(NamedTuple):
@@ -40,14 +47,16 @@ class PageRequest(NamedTuple):
     after: str
     limit: int
 
-    def of(self, entries: Iterable[T], place: Callable[[T], str]) -> Page[T]:
-        """That page of entries in any order; no two share a place."""
-        return self.first(sorted((entry for entry in entries if place(entry) > self.after), key=place), place)
+    def of(self, entries: Iterable[T], place: Callable[[T], str], partial: str = "") -> Page[T]:
+        """That page of entries in any order; no two share a place. `partial` says why what was archived is not among them."""
+        rest = sorted((entry for entry in entries if place(entry) > self.after), key=place)
+        return self.first(rest, place, partial)
 
-    def first(self, rest: list[T], place: Callable[[T], str]) -> Page[T]:
+    def first(self, rest: list[T], place: Callable[[T], str], partial: str = "") -> Page[T]:
         """That page of what is left, which is in order already; one more than `limit` says that there is a next one."""
         shown = rest[: self.limit]
-        return Page(shown, cursor_of(place(shown[-1])) if len(rest) > self.limit else None)
+        following = cursor_of(place(shown[-1])) if len(rest) > self.limit else None
+        return Page(shown, following, partial or msgspec.UNSET)
 
 
 async def asked_page(cursor: Cursor = None, limit: Limit = DEFAULT) -> PageRequest:

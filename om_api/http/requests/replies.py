@@ -100,7 +100,8 @@ def _tag(value: msgspec.Struct) -> list[tuple[str, Any]]:
 
 
 def _fields(value: msgspec.Struct) -> list[tuple[str, Any]]:
-    return [(field.encode_name, getattr(value, field.name)) for field in msgspec.structs.fields(value)]
+    every = ((field.encode_name, getattr(value, field.name)) for field in msgspec.structs.fields(value))
+    return [(name, each) for name, each in every if each is not msgspec.UNSET]
 
 
 def _entries(entries: Any) -> Iterator[bytes]:

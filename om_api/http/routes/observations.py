@@ -61,7 +61,11 @@ async def list_sources(request: Request, resource: ResourceId, observation: Obse
     found = await memory(request).sources(observation, resource)
     if not found:
         await _check_known(memory(request), resource, observation)
-    return await rendered(lambda: page.of(map(kept_message, found), lambda message: f"{message.at:015}|{message.id}"))
+    return await rendered(lambda: page.of(map(kept_message, found), _place, found.partial))
+
+
+def _place(message: KeptMessage) -> str:
+    return f"{message.at:015}|{message.id}"
 
 
 async def _check_known(om: AsyncObservationalMemory, resource: str, observation: str) -> None:

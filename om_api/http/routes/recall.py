@@ -10,7 +10,7 @@ from om_api.domain.errors import NotFoundError
 from om_api.domain.messages import Message
 from om_api.http.requests.app_state import memory
 from om_api.http.requests.guard import Guarded, needs
-from om_api.http.requests.parameters import OfThread, ResourceId
+from om_api.http.requests.parameters import OfThread, Partial, ResourceId
 from om_api.http.requests.recall_questions import AskedRecall, MessageId, Turns
 from om_api.http.requests.replies import answers, rendered
 from om_api.http.routes.observations import KeptMessage, kept_message
@@ -47,7 +47,8 @@ class RecallHit(msgspec.Struct, frozen=True, kw_only=True):
 class RecallAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """Hits, the best first. `next` is the `offset` to go on with, null when nothing was left out.
 
-    `reason` says why there are none and what to do; `notes` what of the query was not taken as it stands.
+    `reason` says why there are none and what to do; `notes` what of the query was not taken as it stands. `partial` is there
+    where the archive could not be looked through, and says why.
     """
 
     query: str
@@ -55,12 +56,14 @@ class RecallAnswer(msgspec.Struct, frozen=True, kw_only=True):
     next: int | None
     reason: str
     notes: tuple[str, ...]
+    partial: Partial = msgspec.UNSET
 
 
 class MessageAround(msgspec.Struct, frozen=True, kw_only=True):
     """A message, and the turns of its thread before and after it, oldest first.
 
-    `earlier` and `later` say whether the thread goes on beyond them: ask again around the first or the last.
+    `earlier` and `later` say whether the thread goes on beyond them: ask again around the first or the last. `partial` is there
+    where the archive could not be looked through, and says why.
     """
 
     thread_id: str
@@ -69,6 +72,7 @@ class MessageAround(msgspec.Struct, frozen=True, kw_only=True):
     after: tuple[KeptMessage, ...]
     earlier: bool
     later: bool
+    partial: Partial = msgspec.UNSET
 
 
 _AT = 1_763_630_400_000
@@ -134,14 +138,23 @@ async def around(
         where = f"{resource}'s thread {thread_id}" if thread_id else resource
         raise NotFoundError(
             f"{where} keeps no message {message}: check the id, or find it by its words with "
-            f"GET /v1/resources/{resource}/recall?q=…"
+            f"GET /v1/resources/{resource}/recall?q=…{_unless_archived(found.partial)}"
         )
     return await rendered(lambda: _in_its_thread(own, found))
 
 
+def _unless_archived(partial: str) -> str:
+    return f"; it may be archived, where nobody could look: {partial}" if partial else ""
+
+
 def _answer(found: Recalled) -> RecallAnswer:
     return RecallAnswer(
-        query=found.query, hits=tuple(map(_hit, found.hits)), next=found.next, reason=found.reason, notes=found.notes
+        query=found.query,
+        hits=tuple(map(_hit, found.hits)),
+        next=found.next,
+        reason=found.reason,
+        notes=found.notes,
+        partial=found.partial or msgspec.UNSET,
     )
 
 
@@ -159,6 +172,7 @@ def _in_its_thread(own: Message, found: Browsed) -> MessageAround:
         after=_kept(found.after),
         earlier=found.earlier,
         later=found.later,
+        partial=found.partial or msgspec.UNSET,
     )
 
 

@@ -30,7 +30,7 @@ async def list_reflections(
 ) -> Response:
     """Generations, oldest first; the one with the highest `n` (of a thread, in thread scope) is in force."""
     found = await memory(request).generations(resource, thread_id)
-    return await rendered(lambda: page.of(found, _place))
+    return await rendered(lambda: page.of(found, _place, found.partial))
 
 
 @router.get("/{n}/observations", **needs(Role.READER), **answers(Page[Observation], Page([examples.OBSERVATION])))
@@ -39,7 +39,7 @@ async def list_replaced(
 ) -> Response:
     """The observations that a generation replaced, by id; none once they have expired."""
     found = await memory(request).replaced(n, resource, thread_id)
-    return await rendered(lambda: page.of(found, lambda observation: observation.id))
+    return await rendered(lambda: page.of(found, lambda observation: observation.id, found.partial))
 
 
 @router.post("/{n}/restore", **needs(Role.OPERATOR, audited="restored"), **answers(Done, Done(Outcome.RESTORED)))

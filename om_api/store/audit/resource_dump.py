@@ -48,6 +48,7 @@ _OF_RESOURCE = (
     _kind("sealed", "sealed:(?P<id>ID)", "zset"),
     _kind("source", "source:(?P<id>ID)", "zset", expires=True),
     _kind("segment", "segment:(?P<id>ID)", "string", expires=None),  # once its chunk was activated
+    _kind("archived", "archived", "zset"),
     _kind("lock", "lock:.+", "string", expires=True),
     _kind("pace", "pace(?::ID)?", "hash", expires=True),
     _kind("import", "import:.+", "any", expires=True),
@@ -70,6 +71,8 @@ _COMMON = (
     _kind("adopt", f"adopt{_PART}", "zset"),
     _kind("resources", f"resources{_PART}", "any", expires=None),
     _kind("reviews", "reviews", "zset"),
+    _kind("archivable", "archivable", "zset"),
+    _kind("archive", "archive", "string"),
     _kind("workers", "workers", "zset", expires=True),
     _kind("spent", r"spent:\d{4}-\d\d-\d\d(?::ID)?", "hash", expires=True),
     _kind("spenders", r"spenders:\d{4}-\d\d-\d\d", "zset", expires=True),

@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from om_api.domain.errors import ArchiveError
 from om_api.domain.messages import Message
-from om_api.store.audit import invariants, resource_dump
+from om_api.store.audit import invariants, resource_dump, two_homes
 from om_api.store.audit.invariants import Breach
 from om_api.store.audit.resource_dump import Part, ResourceDump
 from om_api.store.driver.partitions import asked
@@ -52,8 +53,12 @@ def examine(keys: Keys, count: Callable[[Message], int] | None = None) -> Steps[
         except (ValueError, OverflowError, RecursionError) as error:
             found.append(Breach(resource, _unreadable(error)))
             continue
+        except ArchiveError as error:
+            found += (yield from two_homes.breaches(keys, resource)) or [two_homes.unread(keys.of(resource), error)]
+            continue
         found += some
         messages += held.messages
+    found += yield from two_homes.unknown(keys, walked.resources)
     return Verified(sorted(set(found)), len(walked.resources), messages)
 
 
@@ -134,6 +139,7 @@ def _resource(
         if not held.settled:
             return [Breach(resource, "changes faster than it can be read: verify it again")], held
         found = [*invariants.breaches(held, count), *(yield from _unmarked(keys, held))]
+        found += yield from two_homes.breaches(keys, resource)
         agreed = {_gist(breach) for breach in found if agreed is None or _gist(breach) in agreed}
         if not agreed:
             return [], held

@@ -10,6 +10,7 @@ from redis.asyncio.retry import Retry
 from redis.asyncio.sentinel import Sentinel, SentinelConnectionPool
 from redis.exceptions import RedisError, ResponseError
 
+from om_api.archive.protocol import Archive
 from om_api.store.driver.cluster import Answer, ClusterClient, Line, NodeRequest
 from om_api.store.driver.fast_client import AsyncClient, AsyncPool
 from om_api.store.driver.opening import Library, cluster_of, open_with
@@ -40,13 +41,15 @@ def open_async_client(url: str, timeout: float = 5.0) -> redis.asyncio.Redis | C
 class AsyncConnection:
     """Runs steps against a redis.asyncio client (a plain server, Sentinel's primary, or a RedisCluster) of one event loop."""
 
-    def __init__(self, client: Any) -> None:
+    def __init__(self, client: Any, archive: Archive | None = None) -> None:
         check_bytes(client)
         own = cluster_of(_LIBRARY, client) if isinstance(client, redis.asyncio.RedisCluster) else client
         self.client, self.cluster = client, isinstance(own, ClusterClient)
         line = Line(own, _exchange, asyncio) if self.cluster else None
         patient = line is None and retries_itself(client)
-        self._endpoint = Endpoint(client, patient, pipelined if patient else _transact, _exchange, asyncio, line)
+        self._endpoint = Endpoint(
+            client, patient, pipelined if patient else _transact, _exchange, asyncio, line, archive
+        )
 
     async def run(self, steps: Askable[T], aside: Aside | None = None) -> T:
         """Drive steps to their end and return what they return; raises StoreError. `aside` may have some done elsewhere.
@@ -74,6 +77,8 @@ class AsyncConnection:
 
     async def close(self) -> None:
         """Give the connections back, those to Sentinels too: asyncio complains of what is left open."""
+        if self._endpoint.past:
+            self._endpoint.past.close()
         for client in self._endpoint.line.cluster.clients if self._endpoint.line else ():
             await client.aclose()
         if isinstance(self.client, ClusterClient):

@@ -10,6 +10,7 @@ from redis.exceptions import RedisError, ResponseError
 from redis.retry import Retry
 from redis.sentinel import Sentinel
 
+from om_api.archive.protocol import Archive
 from om_api.store.driver.cluster import Answer, ClusterClient, Line, NodeRequest
 from om_api.store.driver.fast_client import Client, Pool
 from om_api.store.driver.opening import Library, cluster_of, open_with
@@ -40,13 +41,13 @@ class Connection:
     `client` is one that libraries may use, of a Cluster too.
     """
 
-    def __init__(self, client: Any) -> None:
+    def __init__(self, client: Any, archive: Archive | None = None) -> None:
         check_bytes(client)
         own = cluster_of(_LIBRARY, client) if isinstance(client, redis.RedisCluster) else client
         self.cluster = isinstance(own, ClusterClient)
         self._given, line = client, Line(own, _exchange, time) if self.cluster else None
         patient = line is None and retries_itself(client)
-        self._endpoint = Endpoint(client, patient, pipelined if patient else _transact, _exchange, time, line)
+        self._endpoint = Endpoint(client, patient, pipelined if patient else _transact, _exchange, time, line, archive)
         self.client = client if line is None else _AsOne(line)
 
     def run(self, steps: Askable[T]) -> T:
@@ -54,7 +55,9 @@ class Connection:
         return _driven(conversation(iter(steps), self._endpoint))
 
     def close(self) -> None:
-        """Give the connections back."""
+        """Give the connections back, the archive's too."""
+        if self._endpoint.past:
+            self._endpoint.past.close()
         for client in self._endpoint.line.cluster.clients if self._endpoint.line else ():
             client.close()
         if not isinstance(self._given, ClusterClient):

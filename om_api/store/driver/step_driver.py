@@ -1,25 +1,32 @@
 """What steps ask of a Redis client, blocking or not, and what its errors say: one logic behind both connections."""
 
+import asyncio
 import random
 import socket
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from redis.exceptions import ConnectionError as NotConnected
 from redis.exceptions import DataError, NoScriptError, RedisError, ResponseError
 from redis.exceptions import TimeoutError as NotAnswered
 
-from om_api.domain.errors import NotPermittedError, NotReplicatedError, SettingsError, StoreError
+from om_api.archive.protocol import Archive
+from om_api.domain.errors import ArchiveError, NotPermittedError, NotReplicatedError, SettingsError, StoreError
+from om_api.store.driver.archived_keys import filled
 from om_api.store.driver.cluster import Line, NodeRequest, PartlyKeptError
 from om_api.store.driver.scripts import Script, absent, load_all
 from om_api.store.driver.slot_parts import parted
 from om_api.store.driver.steps import (
     ALONE,
     Batch,
+    Call,
     Calls,
+    FromArchive,
+    HasArchive,
+    Leniently,
     Nodes,
     Replicas,
     Step,
@@ -31,7 +38,12 @@ from om_api.store.driver.steps import (
 )
 
 T = TypeVar("T")
+_Asked: TypeAlias = Verb[Any] | Batch[Any] | Wait | Nodes | FromArchive[Any] | HasArchive
 _FULL = "maxmemory"
+_NO_ARCHIVE = (
+    "a part of what is asked for was archived, and this process was told of no archive: set archive.url (OM_ARCHIVE__URL) to "
+    "that of the workers"
+)
 _PAUSE_S = 0.05
 _MARK_MS = 10_000  # that what was written for replicas stays
 _FORBIDDEN = "this ACL user may not do that: see docs/security.md"
@@ -78,18 +90,39 @@ class Endpoint:
     exchange: Callable[[Sequence[NodeRequest]], Any]
     time: ModuleType
     line: Line | None = None  # to a Cluster
+    past: Archive | None = None
 
-    def ask(self, step: Step) -> Calls[Any]:
-        """A step's reply at one try; raises RedisError."""
+    def ask(self, step: _Asked) -> Calls[Any]:
+        """A step's reply at one try; raises RedisError, or ArchiveError."""
+        if isinstance(step, Batch):
+            return (yield from self.redis(step))
+        if isinstance(step, Verb) and step.replicas:
+            return (yield from self._replicated(step, step.replicas))
         if isinstance(step, Verb):
-            if step.replicas:
-                return (yield from self._replicated(step, step.replicas))
             return (yield from self._called(step.name, step.keys, step.args))
+        return (yield from self._aside(step))
+
+    def _aside(self, step: Wait | Nodes | FromArchive[Any] | HasArchive) -> Calls[Any]:
+        """What is no question to one server of Redis."""
         if isinstance(step, Wait):
             return (yield self.time.sleep, (step.seconds,))
         if isinstance(step, Nodes):
             return (yield from self.line.nodes()) if self.line else (ALONE,)
-        return (yield from self._at_once(step) if self.line is None else self._on_slots(step, self.line))
+        return self.past is not None if isinstance(step, HasArchive) else (yield from self.archive(step))
+
+    def redis(self, batch: Batch[Any]) -> Calls[Any]:
+        """The replies to a batch as Redis gives them; raises RedisError."""
+        return (yield from self._at_once(batch) if self.line is None else self._on_slots(batch, self.line))
+
+    def archive(self, step: FromArchive[Any]) -> Calls[Any]:
+        """What the archive says: asked in a thread where an event loop would wait; raises ArchiveError."""
+        if self.past is None:
+            raise ArchiveError(_NO_ARCHIVE)
+        call: Call = (_tried, (step.ask, self.past))
+        came, error = yield (asyncio.to_thread, (call[0], *call[1])) if self.time is asyncio else call
+        if error:
+            raise error
+        return came
 
     def _at_once(self, step: Batch[Any]) -> Calls[Any]:
         if len(step.commands) == 1 and not step.packed:
@@ -174,6 +207,13 @@ class Endpoint:
         return (yield from self.line.ask(Batch([(name.upper(), *words)])))[0]
 
 
+def _tried(ask: Callable[[Archive], T], archive: Archive) -> tuple[T | None, ArchiveError | None]:
+    try:
+        return ask(archive), None
+    except ArchiveError as error:
+        return None, error
+
+
 def conversation(steps: Steps[T], endpoint: Endpoint) -> Calls[T]:
     """The calls of a client that steps come to; each step is asked twice if need be, and told of a failure by a StoreError.
 
@@ -181,21 +221,37 @@ def conversation(steps: Steps[T], endpoint: Endpoint) -> Calls[T]:
     """
     go_on: Callable[[Any], Step] = steps.send
     reply: Any = None
+    missed: list[str] | None = None
     while True:
         try:
             step = go_on(reply)
         except StopIteration as end:
             return end.value  # type: ignore[no-any-return]
         try:
-            try:
-                go_on, reply = steps.send, (yield from endpoint.ask(step))
-            except RedisError as error:
-                go_on, reply = steps.send, (yield from _again(step, error, endpoint))
+            if isinstance(step, Leniently):
+                missed = [] if missed is None else missed
+                go_on, reply = steps.send, missed
+                continue
+            go_on, reply = steps.send, (yield from _answered(step, endpoint, missed))
         except StoreError as failed:
             go_on, reply = steps.throw, failed
 
 
-def _again(step: Step, error: RedisError, endpoint: Endpoint) -> Calls[Any]:
+def _answered(step: _Asked, endpoint: Endpoint, missed: list[str] | None) -> Calls[Any]:
+    """A step's reply, with what was archived of it, at the second try if need be; raises StoreError."""
+    try:
+        reply = yield from endpoint.ask(step)
+    except RedisError as error:
+        reply = yield from _again(step, error, endpoint)
+    if not isinstance(step, Batch) or step.packed or step.writes:
+        return reply
+    try:
+        return (yield from filled(endpoint, step, reply, missed))
+    except RedisError as error:
+        raise explain(error, step) from _cause(error)
+
+
+def _again(step: _Asked, error: RedisError, endpoint: Endpoint) -> Calls[Any]:
     """A step's reply at the second try, because a connection may have died while it was idle; raises StoreError.
 
     Time 0: a push is written, and the connection breaks before its reply. Time 1: the second try is refused by a

@@ -10,6 +10,7 @@ from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar, overload
 
 from hiredis import pack_command
 
+from om_api.archive.protocol import Archive
 from om_api.domain.errors import NotPermittedError
 
 T = TypeVar("T")
@@ -120,9 +121,36 @@ class Nodes:
         return (yield self)  # type: ignore[return-value]  # the driver gives nothing else to this step
 
 
-Step: TypeAlias = Verb[Any] | Batch[Any] | Wait | Nodes
+@dataclass(slots=True)
+class FromArchive(Generic[T_co]):
+    """Ask the archive. Raises ArchiveError where it does not answer, or where this process was told of none."""
+
+    ask: Callable[[Archive], T_co] = field(compare=False)
+
+    def __iter__(self) -> "Steps[T_co]":
+        return (yield self)  # type: ignore[return-value]  # the driver gives what was asked for
+
+
+class HasArchive:
+    """Whether this process was told of an archive."""
+
+    def __iter__(self) -> "Steps[bool]":
+        return bool((yield self))
+
+
+class Leniently:
+    """From here on what the archive does not give is left out of what is read; its value is the list of why, which grows.
+
+    Without it a read that needs the archive raises ArchiveError.
+    """
+
+    def __iter__(self) -> "Steps[list[str]]":
+        return (yield self)  # type: ignore[return-value]  # the driver gives nothing else to this step
+
+
+Step: TypeAlias = Verb[Any] | Batch[Any] | Wait | Nodes | FromArchive[Any] | HasArchive | Leniently
 Steps: TypeAlias = Generator[Step, object, T]  # what a bare `yield` gives is nobody's to use
-Askable: TypeAlias = Steps[T] | Batch[T] | Verb[T]  # what `yield from` and `run` take
+Askable: TypeAlias = Steps[T] | Batch[T] | Verb[T] | FromArchive[T]  # what `yield from` and `run` take
 
 
 def each(batches: Iterable[Batch[T]], *, atomic: bool = True) -> Batch[list[T]]:

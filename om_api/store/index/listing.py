@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from om_api.domain.values import Scope
-from om_api.store.driver.replies import Pair, fields, scored
+from om_api.store.driver.replies import Pair, fields, number, scored
 from om_api.store.driver.steps import Batch, Steps, Words
 from om_api.store.memory.decoding import unsealed_threads
 from om_api.store.memory.keys import Keys, ResourceKeys
@@ -17,7 +17,7 @@ class Listing(NamedTuple):
 
     `chunks` are those sealed and not yet activated, `sources` the observations that have messages behind them, each with the
     thread it is of ("": a chunk whose thread nobody said) and the epoch of its memory; `raw` is what is unsealed, by thread.
-    `scope` is the stored word, None while nothing was ever sealed.
+    `scope` is the stored word, None while nothing was ever sealed. `archived`: how many things stand in the archive.
     """
 
     now: int
@@ -26,6 +26,7 @@ class Listing(NamedTuple):
     chunks: Mapping[str, "MemoryPlace"]
     sources: Mapping[str, "MemoryPlace"]
     raw: Mapping[str, list[Pair]]
+    archived: int = 0
 
 
 class MemoryPlace(NamedTuple):
@@ -59,7 +60,13 @@ def listing(
 
 def _read(of: ResourceKeys, resource: str, threads: frozenset[str], word: str | None) -> Batch[Listing]:
     names, apart = sorted(threads), word == "thread"
-    asked: list[Words] = [("TIME",), ("GET", of.scope), ("HGETALL", of.tokens), ("ZRANGE", of.threads, 0, -1)]
+    asked: list[Words] = [
+        ("TIME",),
+        ("ZCARD", of.archived),
+        ("GET", of.scope),
+        ("HGETALL", of.tokens),
+        ("ZRANGE", of.threads, 0, -1),
+    ]
     scopes = [Scope(resource, name) for name in names] if apart else [Scope(resource)]
     for scope in scopes:
         asked += [("ZRANGE", of.chunks(scope), 0, -1), ("HMGET", of.record(scope), "epoch", "generation")]
@@ -69,7 +76,8 @@ def _read(of: ResourceKeys, resource: str, threads: frozenset[str], word: str | 
 
 
 def _listing(replies: Iterator[Any], names: list[str], scopes: list[Scope]) -> Listing:
-    time, stored, tokens, met = next(replies), next(replies), fields(next(replies)), next(replies)
+    time, archived, stored = next(replies), next(replies), next(replies)
+    tokens, met = fields(next(replies)), next(replies)
     chunks, memories = dict[str, MemoryPlace](), dict[str | None, MemoryPlace]()
     for scope in scopes:
         listed, version = next(replies), next(replies)
@@ -82,7 +90,7 @@ def _listing(replies: Iterator[Any], names: list[str], scopes: list[Scope]) -> L
         sources |= dict.fromkeys(map(_text, next(replies)), place)
     threads = frozenset({*unsealed_threads(tokens), *map(_text, met)})
     now = int(time[0]) * 1000 + int(time[1]) // 1000
-    return Listing(now, _text(stored) or None, threads, chunks, sources, raw)
+    return Listing(now, _text(stored) or None, threads, chunks, sources, raw, number(archived))
 
 
 def _text(name: bytes | None) -> str:

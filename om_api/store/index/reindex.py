@@ -9,6 +9,7 @@ from om_api.recall.segment import encode, is_current
 from om_api.store.driver.replies import as_bool, as_bytes, as_list, says
 from om_api.store.driver.steps import Steps, Verb, batch, by_name
 from om_api.store.driver.tolerant_read import of_many
+from om_api.store.index.distant import archived
 from om_api.store.index.indexing import findable
 from om_api.store.index.segments import Members, members
 from om_api.store.memory.keys import Keys, ResourceKeys
@@ -23,7 +24,7 @@ def reindex(keys: Keys, scope: Scope, epoch: str, threads: Iterable[str], langua
     What is not ready yet gets its index with its observation.
     """
     of = keys.of(scope.resource)
-    lacking = yield from _lacking(of, scope, list(threads))
+    lacking = yield from _lacking(keys, scope, list(threads))
     some = dict(list(lacking.items())[:most])
     done = len(some) == len(lacking)
     names = list(some)
@@ -36,8 +37,9 @@ def reindex(keys: Keys, scope: Scope, epoch: str, threads: Iterable[str], langua
     return len(some)
 
 
-def _lacking(of: ResourceKeys, scope: Scope, threads: list[str]) -> Steps[dict[str, str]]:
+def _lacking(keys: Keys, scope: Scope, threads: list[str]) -> Steps[dict[str, str]]:
     """Ready chunks and observations of which the messages are kept, and whose segment is none of this version."""
+    of = keys.of(scope.resource)
     chunks, sources = yield from batch(
         as_list("ZRANGE", of.chunks(scope), 0, -1),
         by_name(threads, lambda name: as_list("ZRANGE", of.sources(name), 0, -1)),
@@ -45,6 +47,8 @@ def _lacking(of: ResourceKeys, scope: Scope, threads: list[str]) -> Steps[dict[s
     owners = {name.decode(): "" for name in chunks} | {
         name.decode(): thread for thread, names in sources.items() for name in names
     }
+    for name in (yield from archived(keys, scope.resource, owners)):
+        del owners[name]  # has an index there, or is read as messages
     heads = yield from of_many(lambda name: as_bytes("GETRANGE", of.segment(name), 0, _HEAD - 1), list(owners))
     found = yield from by_name(
         owners,

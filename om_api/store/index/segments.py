@@ -25,7 +25,7 @@ class Members(NamedTuple):
     pairs: list[Pair]
 
 
-Kept: TypeAlias = "Segment | Members"  # a segment, or what one would be made of
+Kept: TypeAlias = Segment | Members  # a segment, or what one would be made of
 
 
 class Stretch(NamedTuple):

@@ -113,7 +113,7 @@ def _whole(
 
 
 def _names(of: ResourceKeys, threads: Iterable[str], memories: Sequence[Content]) -> list[str]:
-    names = [of.scope, of.rejected, of.lock(model_cooldown.LOCK)]
+    names = [of.scope, of.rejected, of.archived, of.lock(model_cooldown.LOCK)]
     for thread in threads:
         names += _thread_names(of, thread)
     for memory in memories:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from om_api.domain.values import ID_PATTERN, Scope
 from om_api.settings import Settings
+from om_api.store.driver.archived_keys import INDEX
 from om_api.store.driver.partitions import CLUSTER, Layout, PartedIndex, beside
 
 _ID = ID_PATTERN.pattern
@@ -79,17 +80,17 @@ class Keys:
         self.webhooks_cursor = f"{prefix}:webhooks:cursor:{{{self.due_webhooks}}}"
         self.adopt = PartedIndex(f"{prefix}:adopt", self.layout)
         self.resources = PartedIndex(f"{prefix}:resources", self.layout)
-        self.sweep_cursor = f"{prefix}:lock:sweep-cursor"
-        self.reviews = f"{prefix}:reviews"
-        self.workers = f"{prefix}:workers"
-        self.lasting = f"{prefix}:lock:lasting"
+        self.sweep_cursor, self.reviews = f"{prefix}:lock:sweep-cursor", f"{prefix}:reviews"
+        self.archive = f"{prefix}:archive"  # that there is one: from then on no worker makes another
+        # resources by when something of them may be archived; since when nothing can be, and why
+        self.archivable, self.archive_fault = f"{prefix}:archivable", f"{prefix}:lock:archive"
+        self.workers, self.lasting = f"{prefix}:workers", f"{prefix}:lock:lasting"
         self.api_keys = f"{prefix}:keys"
         self.api_keys_used = f"{self.api_keys}:used:{{{self.api_keys}}}"  # in the keys' slot
         self.settings = f"{prefix}:settings"
         self.probe, self.trials = f"{prefix}:lock:doctor", f"{prefix}:lock:trials"
         self.rates = f"{prefix}:lock:rates"
-        self.events = f"{prefix}:events"
-        self.audit = f"{prefix}:audit"
+        self.events, self.audit = f"{prefix}:events", f"{prefix}:audit"
         self.namespace_roots = f"{prefix}:store:roots"
         self.counted = PartedIndex(f"{prefix}:counted", self.layout)
         self.measured = PartedIndex(f"{prefix}:measured", self.layout)
@@ -175,6 +176,7 @@ class ResourceKeys:
         self.tokens = f"{base}:tokens"
         self.threads = f"{base}:threads"
         self.rejected = f"{base}:rejected"
+        self.archived = f"{base}:{INDEX}"  # what stands in the archive, by the tail of its key: in which revision
         self.pace = f"{base}:pace"  # how far pushes are ahead of what they are limited to
 
     def staged(self, transfer: str, name: str) -> str:

@@ -71,7 +71,7 @@ async def show_sources(request: Request, resource: ResourceId, observation: Obse
     memory = await reader_of(request, resource)
     kept = [each async for each in _observations(memory, resource) if each.observation.id == observation]
     messages = await memory.sources(observation, resource)
-    if not kept and not messages:
+    if not kept and not messages and not messages.partial:
         raise NotFoundError(f"{resource} keeps no observation {observation}: it was removed, or it has expired")
     return page(request, "sources.html", resource=resource, kept=kept[:1], messages=messages)
 

@@ -4,6 +4,7 @@ import asyncio
 
 from fastapi import APIRouter, Request, Response
 
+from om_api.client.partly import Partly
 from om_api.domain.errors import NotFoundError
 from om_api.domain.notes.word_diff import word_diff
 from om_api.domain.values import Generation
@@ -31,6 +32,7 @@ async def show_generations(
     late = _chosen(found, now, numbers[-1]) if numbers else None
     early = _earlier(found, before, late) if late else None
     changes = await asyncio.to_thread(word_diff, early.text if early else "", late.text) if late else []
+    replaced = await memory.replaced(late.n, resource, thread) if late else Partly()
     return page(
         request,
         "generations.html",
@@ -41,7 +43,8 @@ async def show_generations(
         now=late,
         before=early,
         changes=changes,
-        replaced=await memory.replaced(late.n, resource, thread) if late else [],
+        replaced=replaced,
+        partial=kept.partial or replaced.partial,
         may=may(request),
     )
 

@@ -82,6 +82,13 @@ def test_a_fact_that_left_the_notes_is_recalled(shown):
     assert "BROKEN" not in output
 
 
+def test_the_past_leaves_redis_and_is_recalled_from_the_archive(shown):
+    (moved,) = re.findall(r"([0-9]+) messages behind notes left Redis", shown[1].stdout)
+
+    assert int(moved) > 100
+    assert "answers from there:" in shown[1].stdout
+
+
 def test_every_agent_gets_activations_and_there_are_reflections(shown):
     found = rows(shown[1].stdout)
     [*_, last] = re.findall(r"^albert: raw .*", shown[1].stdout, re.MULTILINE)

@@ -101,7 +101,7 @@ NOT_TOLD = {
     ),  # they look
     *("rejected list", "rejected show", "costs", "events", "audit", "queues", "doctor", "keys list"),
     *("pins", "review list", "review show"),
-    *("config", "config show", "config check", "webhooks list", "webhooks dead", "models list"),
+    *("config", "config show", "config check", "webhooks list", "webhooks dead", "models list", "archive status"),
     *("push", "replay"),  # what an agent sends
     *("up", "demo", "bench"),  # they begin processes, and the latter have a store of their own
     *("api", "mcp", "ui"),  # what is asked of them is told by them

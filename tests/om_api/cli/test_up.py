@@ -12,6 +12,7 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
+import click
 import pytest
 import redis
 from click.testing import CliRunner
@@ -20,7 +21,17 @@ from om_api import Message, ObservationalMemory, Outcome, load_settings
 from om_api.cli import main
 from om_api.cli.embedded import Embedded, free_port, is_free
 from om_api.cli.group import PLACES
-from om_api.cli.up import NEXT, Flower, Pages, _first_free, _models, child_environ, store_port, wants_store
+from om_api.cli.up import (
+    NEXT,
+    Flower,
+    Pages,
+    _first_free,
+    _models,
+    archive_beside,
+    child_environ,
+    store_port,
+    wants_store,
+)
 from om_api.domain.errors import SettingsError
 
 OM = [sys.executable, "-c", "from om_api.cli import main; main()"]
@@ -407,3 +418,40 @@ def test_a_port_for_a_store_that_is_not_ours_is_refused(monkeypatch, tmp_path):
 )
 def test_who_is_asked_is_shown_and_whose_key_is_missing(environ, shown):
     assert _models(load_settings(environ=environ)) == shown
+
+
+def test_an_archive_is_a_file_beside_the_data_where_it_is_asked_for_or_was_before(tmp_path):
+    """Catches a second start without `--archive`, from which the past could not be read any more."""
+    settings, file = load_settings(environ={}), tmp_path / "archive.db"
+    before = [archive_beside(settings, tmp_path, asked=asked) for asked in (False, True)]
+    file.touch()
+
+    assert before == [None, f"sqlite:///{file}"]
+    assert archive_beside(settings, tmp_path, asked=False) == f"sqlite:///{file}"
+
+
+def test_an_archive_that_is_configured_is_used_and_no_other_beside_it(tmp_path):
+    own = load_settings(environ={"OM_ARCHIVE__URL": f"sqlite:///{tmp_path}/archive.db"})
+    other = load_settings(environ={"OM_ARCHIVE__URL": "postgresql://om:hunter2@db/archive"})
+
+    assert archive_beside(own, tmp_path, asked=True) == own.archive_url
+    assert archive_beside(other, tmp_path, asked=False) == other.archive_url
+    with pytest.raises(click.UsageError, match=r"archive\.url is postgresql") as refused:
+        archive_beside(other, tmp_path, asked=True)
+    assert "hunter2" not in refused.value.message
+
+
+def test_a_folder_with_a_blank_is_named(tmp_path):
+    with pytest.raises(SettingsError, match="holds a blank"):
+        archive_beside(load_settings(environ={}), tmp_path / "my data", asked=True)
+
+
+@linux
+def test_with_an_archive_everything_that_runs_knows_it_and_it_is_said_where_it_is(alone, wait_until, tmp_path):
+    one = alone("--no-flower", "--no-api", "--archive")
+    wait_until(lambda: NEXT[-1] in one.text, "the announcement")
+    file = tmp_path / ".om" / "archive.db"
+
+    assert f"archive sqlite:///{file}   takes what is older than 7 days" in one.text
+    assert f"export OM_ARCHIVE__URL=sqlite:///{file}" in one.text
+    wait_until(file.exists, "a worker to lay the archive out", 60)

@@ -13,6 +13,7 @@ from om_api.domain.values import Record
 from om_api.metrics import gauges
 from om_api.metrics.gauges import Broker, Measurements, of_gauges
 from om_api.metrics.series import EVERYBODY, OTHER
+from om_api.store.archiving.archivable import ArchiveBacklog, ArchiveFault
 from om_api.store.fleet.backlog import FleetBacklog
 from om_api.store.fleet.breaker import BreakerState
 from om_api.store.fleet.health import Waiting
@@ -159,3 +160,33 @@ def test_no_more_breakers_are_read_than_one_look_may(world, monkeypatch):
     monkeypatch.setattr(gauges, "MODELS", 1)
 
     assert len(look(world).breakers) == 1
+
+
+ARCHIVE = ("archive_due", "archive_behind_seconds", "archive_failing_seconds", "archived_total")
+
+
+@pytest.mark.parametrize(
+    ("backlog", "told"),
+    [
+        (ArchiveBacklog(0, 0, None), (0, 0, 0, 0)),
+        (ArchiveBacklog(3, 90_000, None), (3, 90, 0, 0)),
+        (ArchiveBacklog(3, 90_000, ArchiveFault(40_000, "full")), (3, 90, 60, 0)),
+    ],
+)
+def test_an_archive_tells_what_is_due_how_far_it_is_behind_and_since_when_it_fails(backlog, told):
+    found = samples(archive=backlog)
+
+    assert tuple(found[name,] for name in ARCHIVE) == told
+
+
+def test_a_fault_of_this_moment_is_one():
+    """Catches a fault that reads as 0, which says that there is none."""
+    assert samples(archive=ArchiveBacklog(0, 0, ArchiveFault(100_000, "full")))["archive_failing_seconds",] > 0
+
+
+def test_what_was_archived_is_counted():
+    assert samples(archive=ArchiveBacklog(0, 0, None), every={"archived": 40})["archived_total",] == 40
+
+
+def test_where_there_is_no_archive_there_is_no_figure_of_it():
+    assert not any((name,) in samples(every={"archived": 40}) for name in ARCHIVE)

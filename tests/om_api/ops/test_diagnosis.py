@@ -2,8 +2,11 @@
 
 import pytest
 
+from om_api.archive.entries import Figures
 from om_api.ops import diagnosis
+from om_api.ops.archive_state import ArchiveState
 from om_api.ops.diagnosis import ERROR, NOTE, OK, WARNING
+from om_api.store.archiving.archivable import ArchiveBacklog, ArchiveFault
 from om_api.store.driver.steps import ALONE, Node
 from om_api.store.fleet.backlog import FleetBacklog
 from om_api.store.fleet.breaker import BreakerState
@@ -307,3 +310,48 @@ def test_reflections_that_wait_are_told_and_those_that_wait_too_long_are_trouble
 
     assert [(each.level, each.says) for each in told] == found
     assert all(each.do for each in told)
+
+
+HOLDS = Figures(12, 340, 3, 1_200_000)
+BEHIND, FAILING = (
+    ArchiveBacklog(3, 1_200_000, None),
+    ArchiveBacklog(3, 1_200_000, ArchiveFault(NOW - 7_200_000, "the disk is full")),
+)
+
+
+@pytest.mark.parametrize(
+    ("backlog", "answers", "levels", "says"),
+    [
+        (
+            ArchiveBacklog(0, 0, None),
+            True,
+            [OK],
+            "12 entries, 340 messages of 3 resources, 1.2 MB; 0 resources are due",
+        ),
+        (ArchiveBacklog(1, 599_000, None), True, [OK], "1 resource is due"),
+        (BEHIND, True, [WARNING], "3 resources are due to be looked at, the first for 20 min"),
+        (
+            FAILING,
+            True,
+            [ERROR],
+            "nothing was archived for 2 h (3 resources are due to be looked at): the disk is full",
+        ),
+        (ArchiveBacklog(0, 0, None), False, [ERROR], "sqlite:///past.db cannot be read from here: away"),
+        (BEHIND, False, [WARNING, ERROR], "20 min"),
+    ],
+)
+def test_an_archive_that_is_behind_or_fails_is_told_with_since_when_and_why(backlog, answers, levels, says):
+    state = ArchiveState("sqlite:///past.db", backlog, *([HOLDS] if answers else [None, "away"]))
+    found = list(diagnosis.of_archive(state, "", NOW))
+
+    assert [each.level for each in found] == levels
+    assert says in found[0].says
+    assert all(bool(each.do) == each.trouble for each in found)
+
+
+def test_of_no_archive_nothing_is_told_and_of_a_backend_what_it_means():
+    (told,) = diagnosis.of_archive(None, "Redis stays", NOW)
+
+    assert list(diagnosis.of_archive(None, "", NOW)) == []
+    assert (told.level, told.about, told.says) == (NOTE, "storage", "Redis stays")
+    assert told.do

@@ -6,11 +6,31 @@ from om_api import SettingsError
 from om_api.settings.urls import safe_url
 
 
-@pytest.mark.parametrize("backend", ["postgres", "sqlite"])
-def test_another_backend_is_refused_with_what_is_offered(folder, backend):
-    folder.settings(f"storage: {{backend: {backend}}}")
+def test_a_backend_of_sql_is_an_archive_beside_redis(folder):
+    folder.settings("storage: {backend: sqlite}")
+    settings = folder.load()
 
-    assert f'storage.backend is "{backend}"; permitted: redis, the one store offered' in folder.refused()
+    assert settings.archive_url == "sqlite:///om-archive.db"
+    assert settings.redis_url == "redis://127.0.0.1:6379/0"
+
+
+def test_a_backend_of_postgres_needs_its_address(folder):
+    folder.settings("storage: {backend: postgres}")
+    assert "permitted with it: archive.url of its kind, postgresql://user@host/database" in folder.refused()
+
+    assert folder.load(OM_ARCHIVE__URL="postgresql://me@db/om").archive_url == "postgresql://me@db/om"
+
+
+def test_a_backend_and_an_archive_of_another_kind_are_refused(folder):
+    folder.settings("storage: {backend: sqlite}, archive: {url: 'postgresql://me@db/om'}")
+
+    assert "storage.backend is sqlite and archive.url is postgresql://" in folder.refused()
+
+
+def test_any_other_backend_is_refused_with_what_is_offered(folder):
+    folder.settings("storage: {backend: mongodb}")
+
+    assert 'storage.backend is "mongodb"; permitted: redis, sqlite or postgres' in folder.refused()
 
 
 @pytest.mark.parametrize(

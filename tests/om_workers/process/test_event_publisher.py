@@ -329,3 +329,12 @@ def test_a_store_that_answers_nothing_is_asked_once_for_each_thing_told(world):
     telling.met(["harold"], 1)
 
     assert len(asked) == 2
+
+
+def test_what_was_archived_is_counted_of_all_together_and_is_no_event(world):
+    world.services.events.archived(40)
+    world.services.events.archived(2)
+    world.services.events.archived(0)
+
+    assert counted(world, None)["archived"] == 42
+    assert told(world) == []

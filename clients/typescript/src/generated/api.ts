@@ -913,7 +913,8 @@ export interface components {
          * MessageAround
          * @description A message, and the turns of its thread before and after it, oldest first.
          *
-         *         `earlier` and `later` say whether the thread goes on beyond them: ask again around the first or the last.
+         *         `earlier` and `later` say whether the thread goes on beyond them: ask again around the first or the last. `partial` is there
+         *         where the archive could not be looked through, and says why.
          */
         MessageAround: {
             thread_id: string;
@@ -922,6 +923,7 @@ export interface components {
             after: components["schemas"]["KeptMessage"][];
             earlier: boolean;
             later: boolean;
+            partial?: string;
         };
         /**
          * MessageItem
@@ -1079,38 +1081,50 @@ export interface components {
         /**
          * Page[Generation]
          * @description Some entries of a list, in a lasting order; `next` is the cursor of the page behind, null on the last one.
+         *
+         *         `partial` is there where what was archived is not among them, and says why.
          */
         Page_Generation_: {
             items: components["schemas"]["Generation"][];
             /** @default null */
             next: string | null;
+            partial?: string;
         };
         /**
          * Page[KeptMessage]
          * @description Some entries of a list, in a lasting order; `next` is the cursor of the page behind, null on the last one.
+         *
+         *         `partial` is there where what was archived is not among them, and says why.
          */
         Page_KeptMessage_: {
             items: components["schemas"]["KeptMessage"][];
             /** @default null */
             next: string | null;
+            partial?: string;
         };
         /**
          * Page[Observation]
          * @description Some entries of a list, in a lasting order; `next` is the cursor of the page behind, null on the last one.
+         *
+         *         `partial` is there where what was archived is not among them, and says why.
          */
         Page_Observation_: {
             items: components["schemas"]["Observation"][];
             /** @default null */
             next: string | null;
+            partial?: string;
         };
         /**
          * Page[ThreadState]
          * @description Some entries of a list, in a lasting order; `next` is the cursor of the page behind, null on the last one.
+         *
+         *         `partial` is there where what was archived is not among them, and says why.
          */
         Page_ThreadState_: {
             items: components["schemas"]["ThreadState"][];
             /** @default null */
             next: string | null;
+            partial?: string;
         };
         /**
          * Problem
@@ -1135,7 +1149,8 @@ export interface components {
          * RecallAnswer
          * @description Hits, the best first. `next` is the `offset` to go on with, null when nothing was left out.
          *
-         *         `reason` says why there are none and what to do; `notes` what of the query was not taken as it stands.
+         *         `reason` says why there are none and what to do; `notes` what of the query was not taken as it stands. `partial` is there
+         *         where the archive could not be looked through, and says why.
          */
         RecallAnswer: {
             query: string;
@@ -1143,6 +1158,7 @@ export interface components {
             next: number | null;
             reason: string;
             notes: string[];
+            partial?: string;
         };
         /**
          * RecallHit

@@ -7,7 +7,9 @@ import pytest
 from servers import BINARIES, Server
 from world import SMALL, World
 
+from om_api.archive.opening import open_archive
 from om_api.cli.embedded import free_port
+from om_api.store.archiving import archivable
 from om_api.store.fleet import breaker, presence, webhook_queue, webhook_records
 from om_api.store.fleet.presence import Ticked, Worker
 from om_api.store.memory import due
@@ -285,3 +287,38 @@ def test_a_worker_that_goes_by_other_settings_than_the_command_line_sees_is_name
     assert (code, found["settings"]["level"]) == (1, "warning")
     assert found["settings"]["says"].startswith(f"{presence_.worker.name}: other settings are in force there")
     assert "7" not in str(found["settings"]["do"])
+
+
+def test_an_archive_that_answers_and_keeps_up_is_no_trouble(well, doctor, tmp_path, monkeypatch):
+    monkeypatch.setenv("OM_ARCHIVE__URL", f"sqlite:///{tmp_path}/past.db")
+    open_archive(f"sqlite:///{tmp_path}/past.db").prepare()
+
+    assert doctor() == (0, {})
+
+
+def test_one_that_does_not_answer_is_an_error_and_ends_no_look(well, doctor, tmp_path, monkeypatch):
+    monkeypatch.setenv("OM_ARCHIVE__URL", f"sqlite:///{tmp_path}/nowhere/past.db")
+    code, found = doctor()
+
+    assert (code, found["archive"]["level"]) == (1, "error")
+    assert "nothing is lost" in found["archive"]["do"]
+
+
+def test_one_that_takes_nothing_says_since_when_and_why(well, doctor, tmp_path, monkeypatch):
+    monkeypatch.setenv("OM_ARCHIVE__URL", f"sqlite:///{tmp_path}/past.db")
+    open_archive(f"sqlite:///{tmp_path}/past.db").prepare()
+    well.services.run(archivable.failed(well.services.keys, "the disk is full"))
+    code, found = doctor()
+
+    assert code == 1
+    assert "nothing was archived for" in found["archive"]["says"]
+    assert "the disk is full" in found["archive"]["says"]
+
+
+def test_a_backend_of_sql_is_told_what_it_means(well, doctor, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OM_STORAGE__BACKEND", "sqlite")
+    _, found = doctor()
+
+    assert found["storage"]["level"] == "note"
+    assert "Redis stays the hot store" in found["storage"]["says"]

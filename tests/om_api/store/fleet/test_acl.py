@@ -15,14 +15,19 @@ from servers import BINARIES, Cluster, Server
 from world import contents
 
 from om_api import InvalidInputError, Message, ObservationalMemory, load_settings
+from om_api.archive.opening import open_archive
 from om_api.domain.api_keys import Role
 from om_api.domain.audit.audit_entry import AuditEntry
 from om_api.domain.errors import NotPermittedError, NotReplicatedError, RateLimitedError, StoreError
-from om_api.domain.values import ID_PATTERN
+from om_api.domain.values import ID_PATTERN, Scope
 from om_api.settings.storage_settings import RedisSettings
+from om_api.store.archiving.candidates import past
+from om_api.store.archiving.changing import changed, everything
+from om_api.store.archiving.moving import Planned, move
 from om_api.store.audit.verify import verify
 from om_api.store.driver.connection import Connection, open_client
 from om_api.store.driver.partitions import sure
+from om_api.store.driver.replies import as_int
 from om_api.store.driver.scripts import load_all, provide
 from om_api.store.fleet import acl, health
 from om_api.store.items.item_records import ItemPut, body_of
@@ -345,7 +350,7 @@ def test_an_agents_user_goes_on_after_a_failover(tmp_path, prefix):
     assert said == ["before", "after"]
 
 
-def test_what_is_granted_is_what_is_used_and_no_command_more(house, memory):
+def test_what_is_granted_is_what_is_used_and_no_command_more(house, memory, tmp_path):
     """Counted by the server: everything that a client may be asked for, and a chunk activated on the way."""
     house.world.say(*(f"message {n}" for n in range(7)))
     house.world.settle()
@@ -372,10 +377,27 @@ def test_what_is_granted_is_what_is_used_and_no_command_more(house, memory):
         harold = Connection(house.agent("harold", Role.WRITER))
         harold.run(push(house.keys, ServerClock(), "harold", (), replicas=waits))
     keep_items(harold, house)
+    change_what_was_archived(house, f"sqlite:///{tmp_path}/archive.db")
     used = calls(house)
 
     assert set(acl._READ + acl._WRITE) - used == set()
     assert {"rename", "unlink", "zremrangebyscore", "wait"} <= used
+
+
+def change_what_was_archived(house, url):
+    """What our own processes archived comes back, and goes again, by a user that may write."""
+    archive = open_archive(url)
+    archive.prepare()
+    ours, harold = Connection(house.admin, archive), Connection(house.agent("harold", Role.WRITER), archive)
+    found = ours.run(past(house.keys, "harold", [Scope("harold")], ["t-1"], 2**50, 86_400))
+    assert ours.run(move(house.keys, [Planned("harold", found.ready, "auto")])) == len(found.ready) > 0
+    assert harold.run(changed(house.keys, "harold", lambda: forgetting_nothing(house), everything)) == 0
+    archive.close()
+
+
+def forgetting_nothing(house):
+    """A change that finds everything back in Redis, and leaves it as it is."""
+    return (yield from as_int("ZCARD", house.keys.of("harold").archived))
 
 
 def keep_items(connection, house, resource="harold"):

@@ -1,0 +1,89 @@
+"""Which resources may have something to archive, and when: one index for all, so that nobody looks at those that have not."""
+
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+
+import msgspec
+
+from om_api.store.driver.replies import as_bool, as_bytes, as_int, as_names, as_pairs, server_ms, write
+from om_api.store.driver.steps import Batch, Steps, batch
+from om_api.store.memory.keys import Keys
+
+_KEPT_MS = 7 * 86_400_000  # that a fault is told
+
+
+class ArchiveFault(msgspec.Struct, frozen=True):
+    """Since when (server ms) nothing can be archived, and why."""
+
+    since: int
+    why: str
+
+
+class ArchiveBacklog(msgspec.Struct, frozen=True):
+    """How far archiving is behind: resources that are `due`, for how long (ms) the first one has been, what is wrong."""
+
+    due: int
+    behind_ms: int
+    fault: ArchiveFault | None
+
+
+def expect(keys: Keys, resources: Iterable[str], at: int) -> Steps[None]:
+    """Have resources looked at from some time (server ms) on, unless it is known already when."""
+    if names := list(resources):
+        yield from write(("ZADD", keys.archivable, "NX", *(word for name in names for word in (at, name))))
+
+
+def due(keys: Keys, now: int, most: int) -> Steps[list[str]]:
+    """Those that are due, first the longest."""
+    return (yield from as_names("ZRANGE", keys.archivable, "-inf", now, "BYSCORE", "LIMIT", 0, most))
+
+
+def looked(keys: Keys, following: Mapping[str, int | None]) -> Steps[None]:
+    """Say when to look at resources again (server ms); None: never, until the sweep meets one again."""
+    later = [word for name, at in following.items() if at is not None for word in (at, name)]
+    never = [name for name, at in following.items() if at is None]
+    yield from write(
+        *([("ZADD", keys.archivable, *later)] if later else []), *([("ZREM", keys.archivable, *never)] if never else [])
+    )
+
+
+def is_begun(keys: Keys) -> Batch[bool]:
+    """Whether an archive was laid out: where its database is missing now, another one must not take its place."""
+    return as_bool("EXISTS", keys.archive)
+
+
+def begun(keys: Keys) -> Steps[None]:
+    """Note that there is one."""
+    yield from write(("SET", keys.archive, 1))
+
+
+def failed(keys: Keys, why: str) -> Steps[None]:
+    """Note that nothing can be archived, since now if it was not so before."""
+    now = yield from server_ms()
+    before = yield from fault(keys)
+    since = before.since if before else now
+    said = msgspec.json.encode(ArchiveFault(since, why[:500]))
+    yield from write(("SET", keys.archive_fault, said, "PX", _KEPT_MS))
+
+
+def recovered(keys: Keys) -> Steps[None]:
+    """Note that it can."""
+    yield from write(("UNLINK", keys.archive_fault))
+
+
+def fault(keys: Keys) -> Steps[ArchiveFault | None]:
+    """Since when nothing can be archived; None while it can."""
+    said = yield from as_bytes("GET", keys.archive_fault)
+    with suppress(msgspec.DecodeError):
+        return msgspec.json.decode(said, type=ArchiveFault) if said else None
+    return None
+
+
+def backlog(keys: Keys) -> Steps[ArchiveBacklog]:
+    """How far archiving is behind."""
+    now = yield from server_ms()
+    count, first = yield from batch(
+        as_int("ZCOUNT", keys.archivable, "-inf", now), as_pairs("ZRANGE", keys.archivable, 0, 0, "WITHSCORES")
+    )
+    behind = max(0, now - int(first[0][1])) if first and count else 0
+    return ArchiveBacklog(count, behind, (yield from fault(keys)))

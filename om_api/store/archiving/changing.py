@@ -1,0 +1,206 @@
+"""Changing what was archived: it comes back into Redis, where scripts change it, and what is left goes to the archive again.
+
+Time 0: sources come back. Time 1: a message is erased. Time 2: what is left of them goes to the archive again, and what stood
+there before goes. Only then is it answered. Whoever dies on the way repeats it: rows that Redis does not name are found there.
+
+Time 0: two owners read what is archived. Time 1: one brings it back, erases, and has the rest archived again, at revisions that
+the other one never heard of, and cannot bring back. So bring_back looks again until nothing is archived that was to come back,
+and whoever removes looks once more when it is done, and repeats it.
+"""
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import partial
+from itertools import islice
+from typing import Any, TypeVar
+
+from om_api.archive.entries import Entry
+from om_api.archive.protocol import Archive
+from om_api.domain.errors import ArchiveError, InvalidInputError, OMError, StoreError
+from om_api.domain.values import Scope
+from om_api.recall.analysis import AUTO
+from om_api.store.archiving.candidates import Movable, generation_of, source_of
+from om_api.store.archiving.moving import HOLD, Planned, move
+from om_api.store.driver.archived_keys import lacks
+from om_api.store.driver.replies import as_int, as_pairs, number, write
+from om_api.store.driver.steps import FromArchive, HasArchive, Steps, Verb, exact
+from om_api.store.memory import clear
+from om_api.store.memory.clear import Cleared
+from om_api.store.memory.keys import Keys, ResourceKeys
+
+T = TypeVar("T")
+_TRIES = 3
+_HOLD_S = 600
+_LOOKS = 5  # at what is archived, while others archive it again
+_SOME = 50  # entries brought back by one script
+_UNKNOWN = (
+    "a part of {resource} was archived, and this process was told of no archive: set archive.url (OM_ARCHIVE__URL) to that of "
+    "the workers, then repeat; nothing was changed"
+)
+
+
+def everything(_: str) -> bool:
+    """All that is archived."""
+    return True
+
+
+def is_history(name: str) -> bool:
+    """What generations replaced, and those of former times."""
+    return name.startswith("reflect")
+
+
+def changed(
+    keys: Keys, resource: str, change: Callable[[], Steps[T]], wanted: Callable[[str], bool], *, removes: bool = True
+) -> Steps[T]:
+    """Make a change to a resource of which a part may be archived: entries whose name is `wanted` come back before it.
+
+    What it `removes` is in the archive no longer when this is answered; rows of what only moved are left to the next round of
+    archiving: a server that loses its last second still names them.
+
+    Raises ArchiveError where the archive does not answer: before the change nothing was changed; after it repeating ends it.
+    """
+    if not (yield from _archive_for(keys, resource)):
+        return (yield from change())
+    yield from _hold(keys, resource, 1)
+    try:
+        done = yield from _changed(keys, resource, change, wanted, removes=removes)
+    except OMError:
+        with suppress(StoreError):  # it expires
+            yield from _hold(keys, resource, -1)
+        raise
+    yield from _hold(keys, resource, -1)
+    return done
+
+
+def _hold(keys: Keys, resource: str, by: int) -> Steps[None]:
+    """Have nothing of a resource archived while somebody changes what came back; who dies holds it for ten minutes."""
+    hold = keys.of(resource).lock(HOLD)
+    yield from write(("INCRBY", hold, by), ("EXPIRE", hold, _HOLD_S), once=True)
+
+
+def _changed(
+    keys: Keys, resource: str, change: Callable[[], Steps[T]], wanted: Callable[[str], bool], *, removes: bool
+) -> Steps[T]:
+    done: list[T] = []
+    for tried in range(_TRIES):
+        yield from bring_back(keys, resource, wanted)
+        try:
+            done.append((yield from change()))
+        except InvalidInputError:  # as of what was removed before, by a call that did not come this far
+            if not done:
+                yield from settle(keys, resource, removes=removes)
+                raise
+        except StoreError:  # it may have been archived again meanwhile
+            if tried == _TRIES - 1 or not (yield from _is_archived(keys, resource, wanted)):
+                raise
+            continue
+        if not (removes and (yield from _is_archived(keys, resource, wanted))):
+            yield from _settled(keys, resource, removes=removes)
+            return done[0]
+    raise StoreError(f"{resource} changes faster than it can be changed: repeat.", stored=False)
+
+
+def _settled(keys: Keys, resource: str, *, removes: bool) -> Steps[None]:
+    try:
+        yield from settle(keys, resource, removes=removes)
+    except ArchiveError as error:
+        text = (
+            f"{resource} was changed in Redis, and the archive still holds what it did before: repeat the call. {error}"
+        )
+        raise ArchiveError(text, stored=None) from error
+
+
+def _is_archived(keys: Keys, resource: str, wanted: Callable[[str], bool]) -> Steps[bool]:
+    return any(map(wanted, (yield from _marks(keys.of(resource)))))
+
+
+def cleared(keys: Keys, resource: str, *, retention: bool = False) -> Steps[Cleared]:
+    """Remove a resource's memory, in Redis and in the archive; raises ArchiveError as `changed` does. See clear.clear."""
+    known = yield from _archive_for(keys, resource)
+    done = yield from clear.clear(keys, resource, retention=retention)
+    if known and done.outcome == "cleared":
+        yield from FromArchive(lambda archive: archive.remove(resource))
+    return done
+
+
+def _archive_for(keys: Keys, resource: str) -> Steps[bool]:
+    """Whether there is an archive to heed; raises ArchiveError where there must be one that this process does not know."""
+    if (yield from HasArchive()):
+        return True
+    if (yield from as_int("ZCARD", keys.of(resource).archived)):
+        raise ArchiveError(_UNKNOWN.format(resource=resource))
+    return False
+
+
+def _read(resource: str, marks: Mapping[str, int], archive: Archive) -> dict[str, Entry]:
+    return archive.read(resource, marks)
+
+
+def bring_back(keys: Keys, resource: str, wanted: Callable[[str], bool]) -> Steps[int]:
+    """Put what is archived of a resource back into Redis, as far as it is wanted; how many things that were."""
+    of, brought, tried = keys.of(resource), 0, 0
+    while named := {name: mark for name, mark in (yield from _marks(of)).items() if wanted(name)}:
+        tried, marks = tried + 1, iter(named.items())
+        while some := dict(islice(marks, _SOME)):
+            entries = yield from FromArchive(partial(_read, resource, some))
+            if (lost := some.keys() - entries.keys()) and tried == _LOOKS:
+                raise lacks(resource, lost)
+            there = {name: mark for name, mark in some.items() if name in entries}
+            brought += (yield from Verb("bring_back", *_back(of, there, entries), number)) if there else 0
+        if tried == _LOOKS:
+            break
+    return brought
+
+
+def _marks(of: ResourceKeys) -> Steps[dict[str, int]]:
+    listed = yield from as_pairs("ZRANGE", of.archived, 0, -1, "WITHSCORES")
+    return {name.decode(): int(revision) for name, revision in listed}
+
+
+def _back(of: ResourceKeys, marks: Mapping[str, int], entries: Mapping[str, Entry]) -> tuple[list[str], list[Any]]:
+    names, args = [of.archived], list[Any]()
+    for name, mark in marks.items():
+        entry, key = entries[name], f"{of.base}:{name.partition('|')[0]}"
+        stays = entry.kind == "generation"
+        names += [key, key.replace(of.source(""), of.segment(""), 1)]
+        args += [name, mark, "" if stays else entry.expires_at, entry.segment, len(entry.members)]
+        args += [word for member, score in entry.members for word in (exact(score), member)]
+    return names, args
+
+
+def settle(keys: Keys, resource: str, *, removes: bool) -> Steps[None]:
+    """Have what came back go to the archive again as it is now; where something was removed the archive holds nothing else.
+
+    Time 0: a worker reads a source. Time 1: a message of it is erased, and we come here. Time 2: the fence is another, so that
+    what the worker read is not written any more; what it wrote before is no row that `archived` names, and goes.
+    """
+    of = keys.of(resource)
+    if removes:
+        yield from FromArchive(lambda archive: archive.fence(resource))
+    unnamed = yield from _unnamed(of, resource)
+    newest = dict(sorted(unnamed))
+    if not newest:
+        return
+    entries = yield from FromArchive(lambda archive: archive.read(resource, newest))
+    came = [_candidate(of, entry) for entry in entries.values()]
+    yield from move(keys, [Planned(resource, came, AUTO, holders=1)])
+    if removes:
+        rest = yield from _unnamed(of, resource)
+        yield from FromArchive(lambda archive: archive.discard(resource, rest))
+
+
+def _unnamed(of: ResourceKeys, resource: str) -> Steps[set[tuple[str, int]]]:
+    """The rows that `archived` does not name, or names in another revision."""
+    rows = yield from FromArchive(lambda archive: archive.names(resource))
+    return rows - (yield from _marks(of)).items()
+
+
+def _candidate(of: ResourceKeys, entry: Entry) -> Movable:
+    name, key = entry.name, f"{of.base}:{entry.name}"
+    if entry.kind == "messages":
+        found = source_of(of, name.partition(":")[2], entry.thread, entry.at)
+    elif entry.kind == "generation":
+        found = generation_of(of, Scope("-", entry.thread or None), int(name.rpartition("|")[2]), entry.at)
+    else:
+        found = Movable(name, entry.kind, entry.thread, entry.at, 0, key, key, key)
+    return found._replace(until=entry.expires_at)

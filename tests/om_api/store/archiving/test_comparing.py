@@ -1,0 +1,88 @@
+"""Both homes compared: what is in neither, in both, or named by nobody; and what leaves the archive."""
+
+from om_api.store.archiving.changing import bring_back, everything
+from om_api.store.archiving.comparing import compare, tidy
+
+
+def _compared(old):
+    return old.run(compare(old.world.services.keys, "harold"))
+
+
+def _tidied(old):
+    return old.run(tidy(old.world.services.keys, "", 10))
+
+
+def test_nothing_is_said_of_homes_that_agree(old):
+    old.move()
+    found = _compared(old)
+
+    assert (found.neither, found.both, found.unnamed, found.known) == ([], [], set(), True)
+
+
+def test_what_the_archive_lost_stands_in_neither(old):
+    old.move()
+    name, revision = min(old.archive.names("harold"))
+    old.archive.discard("harold", [(name, revision)])
+
+    assert _compared(old).neither == [name]
+
+
+def test_a_row_of_the_next_revision_counts_and_one_of_an_older_does_not(old):
+    """A server that lost its last second names the revision before; an archive of an older backup has only that."""
+    old.move()
+    (name, *_) = sorted(old.marks())
+    old.world.client.zadd(old.of.archived, {name: 0.0})
+    assert _compared(old).neither == []
+
+    old.world.client.zadd(old.of.archived, {name: 2})
+    assert _compared(old).neither == [name]
+
+
+def test_what_is_named_and_stands_in_redis_stands_in_both(old):
+    old.move()
+    name = next(name for name in old.marks() if name.startswith("source:"))
+    old.world.client.zadd(f"{old.of.base}:{name}", {"again": 1})
+    old.world.client.expire(f"{old.of.base}:{name}", 60)
+
+    assert _compared(old).both == [name]
+
+
+def test_rows_that_nobody_names_go_and_the_others_stay(old):
+    old.move()
+    old.run(bring_back(old.world.services.keys, "harold", lambda name: name.startswith("source:")))
+    old.world.client.unlink(*(key for key in old.world.client.scan_iter(f"{old.of.base}:source:*")))
+
+    assert len(_compared(old).unnamed) == 3
+    assert _tidied(old).unnamed == 3
+    assert {name for name, _ in old.archive.names("harold")} == {"reflected:1"}
+
+
+def test_what_a_worker_may_be_about_to_name_is_left(old):
+    """Time 0: a worker wrote a row. Time 1: it is tidied up. Time 2: the worker drops it in Redis, and names the row."""
+    old.move()
+    old.run(bring_back(old.world.services.keys, "harold", everything))
+
+    assert _tidied(old).unnamed == 0
+    assert len(old.archive.names("harold")) == 4
+
+
+def test_of_a_resource_that_redis_lost_nothing_is_tidied(old):
+    old.move()
+    old.world.client.unlink(*old.world.client.scan_iter(f"{old.of.base}:*"))
+
+    assert not _compared(old).known
+    assert _tidied(old).unnamed == 0
+    assert len(old.archive.names("harold")) == 4
+
+
+def test_what_has_expired_leaves_both_homes(old, monkeypatch):
+    old.move()
+    monkeypatch.setattr(type(old.archive), "expired", lambda archive, now, most: _all_rows(archive))
+
+    assert _tidied(old).expired == 4
+    assert old.marks() == {}
+    assert old.archive.names("harold") == set()
+
+
+def _all_rows(archive):
+    return [("harold", *row) for row in sorted(archive.names("harold"))]

@@ -1,0 +1,94 @@
+"""Keys that were archived are read as if they stood in Redis, by whatever command asks for them."""
+
+import pytest
+
+from om_api.archive.entries import Entry
+from om_api.archive.opening import open_archive
+from om_api.domain.errors import ArchiveError
+from om_api.store.driver.connection import Connection
+from om_api.store.driver.replies import command
+from om_api.store.driver.steps import Leniently
+
+FOREVER = 10**14
+MEMBERS = ((b'{"id":"m1"}', 1.0), (b'{"id":"m2"}', 2.0), (b'{"id":"m3"}', 3.5))
+
+
+@pytest.fixture
+def archive(tmp_path):
+    made = open_archive(f"sqlite:///{tmp_path}/archive.db")
+    made.prepare()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def of(store, archive):
+    of = store.keys.of("harold")
+    entries = [
+        Entry("harold", "source:c1", "messages", "t1", 1, FOREVER, MEMBERS, b""),
+        Entry("harold", "reflections|1", "generation", "", 1, FOREVER, ((b'{"n":1}', 1.0),)),
+    ]
+    archive.write(entries, {"harold": 0})
+    store.client.zadd(of.archived, {"source:c1": 1, "reflections|1": 1})
+    store.client.zadd(f"{of.base}:reflections", {b'{"n":2}': 2})
+    return of
+
+
+@pytest.fixture
+def ask(store, archive):
+    return lambda *words: Connection(store.client, archive).run(command(lambda reply: reply, *words))
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "found"), [(0, -1, [0, 1, 2]), (1, 1, [1]), (-2, -1, [1, 2]), (2, 9, [2]), (5, 9, [])]
+)
+def test_a_range_is_the_one_that_redis_would_give(first, last, found, of, ask):
+    assert ask("ZRANGE", of.source("c1"), first, last) == [MEMBERS[place][0] for place in found]
+
+
+def test_every_reading_command_is_answered(of, ask):
+    assert ask("ZRANGE", of.source("c1"), 0, -1, "WITHSCORES") == list(MEMBERS)
+    assert ask("ZCARD", of.source("c1")) == 3
+    assert ask("EXISTS", of.source("c1")) == 1
+    assert ask("PTTL", of.source("c1")) > 10**12
+
+
+def test_what_is_not_named_is_not_asked_for(of, ask):
+    assert ask("ZRANGE", of.source("c2"), 0, -1) == []
+    assert ask("ZCARD", of.source("c2")) == 0
+    assert ask("PTTL", of.source("c2")) == -2
+
+
+def test_earlier_generations_stand_before_those_in_redis(of, ask):
+    assert ask("ZRANGE", f"{of.base}:reflections", 0, -1) == [b'{"n":1}', b'{"n":2}']
+    assert ask("ZRANGE", f"{of.base}:reflections", -1, -1) == [b'{"n":2}']
+
+
+def test_what_is_over_is_gone(of, store, archive, ask):
+    archive.write([Entry("harold", "source:c3", "messages", "t1", 1, 5, MEMBERS, b"")], {"harold": 0})
+    store.client.zadd(of.archived, {"source:c3": 1})
+
+    assert ask("ZRANGE", of.source("c3"), 0, -1) == []
+    assert ask("EXISTS", of.source("c3")) == 0
+
+
+def test_an_archive_of_an_older_backup_is_an_error_or_a_part(of, store, archive, ask):
+    """It has revision 1, or nothing, of what Redis says is in revision 2."""
+    store.client.zadd(of.archived, {"source:c1": 2})
+
+    with pytest.raises(ArchiveError, match="source:c1 of harold"):
+        ask("ZRANGE", of.source("c1"), 0, -1)
+
+    def leniently():
+        missed = yield from Leniently()
+        found = yield from command(lambda reply: reply, "ZRANGE", of.source("c1"), 0, -1)
+        return found, missed
+
+    found, missed = Connection(store.client, archive).run(leniently())
+    assert found == []
+    assert "older backup" in missed[0]
+
+
+def test_a_process_without_an_archive_is_told_which_setting_is_missing(of, store):
+    with pytest.raises(ArchiveError, match=r"archive\.url"):
+        Connection(store.client).run(command(lambda reply: reply, "ZRANGE", of.source("c1"), 0, -1))

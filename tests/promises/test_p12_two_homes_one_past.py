@@ -1,0 +1,142 @@
+"""P12: what was archived is read as if it still stood in Redis, once; what is removed is in neither home."""
+
+import json
+
+import msgspec
+import pytest
+from world import World
+
+from om_api.domain.values import Outcome
+from om_api.store.driver.steps import FromArchive
+from om_workers.work.archiver import Archiver
+
+QUERIES = (
+    "anchor",
+    '"turn 7 of the voyage"',
+    "voyage -anchor",
+    "thread:t-2 harbour",
+    "role:user storm",
+    "turn 31",
+    "harbour storm anchor lantern",
+    "what was said last week about the harbour",
+    "渡",
+    "nothing of this was ever said xyzzy",
+)
+WORDS = ("anchor", "harbour", "storm", "lantern", "渡る舟", "compass", "Grüße", "rope")
+
+
+@pytest.fixture(params=["resource", "thread"])
+def house(request, client, prefix, archive_url):
+    made = World(
+        client,
+        prefix,
+        scope=request.param,
+        archive__url=archive_url,
+        archive__after="0s",
+        observation_threshold="100000",
+    )
+    yield made
+    made.om.close()
+    made.services.connection.close()
+
+
+@pytest.fixture
+def past(house):
+    """A memory of two threads, some generations of it, observations in force, and what is raw."""
+    n = 0
+    for _ in range(3):
+        for thread in ("t-1", "t-2"):
+            texts = [f"turn {n + k} of the voyage: {WORDS[(n + k) % len(WORDS)]} <tag> \x01 é" for k in range(5)]
+            house.say(*texts, thread=thread)
+            n += 5
+            house.om.force_observe(thread, "harold")
+            house.settle()
+        if n < 30:
+            for thread in ("t-1", "t-2"):
+                house.om.force_reflect("harold", thread)
+            house.settle()
+    house.say("raw: the anchor is up", thread="t-1")
+    return house
+
+
+class Moment(int):
+    """When something expires (Unix ms): a lifetime is told from the moment at which it is asked, never the same twice."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, int) and abs(int(self) - int(other)) < 100
+
+    __hash__ = int.__hash__
+
+
+def archive(house) -> int:
+    """How many things left Redis in one round."""
+    house.sweep()
+    return Archiver(house.services).round(10).archived
+
+
+def answers(house):
+    """What every reader says of harold, but for the times at which it says so."""
+    om = house.om
+    observations = {each.id for era in om.history("harold") for each in era.replaced} | {
+        each.id for each in om.observations("harold")
+    }
+    recalled = [om.recall(query, "harold", around=2, limit=50) for query in QUERIES]
+    noted = [om.recall("voyage", "harold", kinds=("observation", "generation"), limit=50)]
+    hits = [hit.id for answer in recalled for hit in answer.hits if hit.kind == "message"]
+    exported = [json.loads(line) for line in b"".join(om.export_memory("harold")).splitlines()]
+    expires = [line.pop("expires_at") for line in exported if "expires_at" in line]
+    for line in exported:
+        line.pop("exported_at", None), line.pop("sha256", None)
+    return {
+        "sources": {name: om.sources(name, "harold") for name in sorted(observations)},
+        "history": om.history("harold"),
+        "generations": om.generations("harold"),
+        "recalled": [*recalled, *noted],
+        "browsed": [om.browse(name, "harold", before=3, after=3) for name in sorted(set(hits))],
+        "contexts": [om.get_context(thread, "harold").blocks for thread in ("t-1", "t-2")],
+        "exported": exported,
+        "expires": [Moment(at) for at in expires],
+        "stats": msgspec.structs.replace(om.stats("harold"), lag=0),
+        "breaches": om.verify(),
+    }
+
+
+def test_every_reader_answers_as_before(past):
+    before = answers(past)
+
+    assert archive(past) > 6
+    after = answers(past)
+
+    assert all(answer.hits for answer in before["recalled"][:-2])
+    assert after == before
+    assert not list(past.client.scan_iter(f"{past.prefix}:*:source:*"))
+    assert not list(past.client.scan_iter(f"{past.prefix}:*:reflected:*"))
+
+
+def test_a_client_that_reads_for_the_first_time_answers_alike(past):
+    before = answers(past)
+
+    archive(past)
+    past.om.close()
+    past.om = type(past).face(past.settings, client=past.client)
+
+    assert answers(past) == before
+
+
+def test_what_is_erased_is_in_neither_home(past):
+    archive(past)
+    told = past.om.erase("harold", matching="turn 7 of the voyage")
+
+    assert [each.id for each in told.messages]
+    assert not past.om.recall('"turn 7 of the voyage"', "harold").hits
+    assert b"turn 7 of the voyage" not in b"".join(past.om.export_memory("harold"))
+    assert past.om.recall('"turn 8 of the voyage"', "harold").hits
+    assert past.om.verify() == []
+
+
+def test_clearing_reaches_the_archive(past):
+    archive(past)
+    assert past.om.clear("harold").outcome is Outcome.CLEARED
+
+    assert b"voyage" not in b"".join(past.om.export_memory("harold"))
+    assert past.services.run(FromArchive(lambda archive: archive.names("harold"))) == set()
