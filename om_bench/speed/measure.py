@@ -9,7 +9,18 @@ from importlib.metadata import version
 import msgspec
 
 from om_bench.harness.page import table
-from om_bench.speed import activating, context, extracting, idling, recalling, remembering, syncing, working, writing
+from om_bench.speed import (
+    activating,
+    archiving,
+    context,
+    extracting,
+    idling,
+    recalling,
+    remembering,
+    syncing,
+    working,
+    writing,
+)
 from om_bench.speed.stand import Figure, Stand, stand
 
 ROOMS: Mapping[str, Callable[[Stand], Iterator[Figure]]] = {
@@ -20,6 +31,7 @@ ROOMS: Mapping[str, Callable[[Stand], Iterator[Figure]]] = {
     "sync": syncing.sync,
     "get_context": context.context,
     "recall": recalling.recall,
+    "archive": archiving.archive,
     "observer_tick": idling.observer_tick,
     "idle_agents": idling.idle_agents,
     "activation": activating.activation,

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+import redis
 from model_server import Behaviour, Call
 
 from chaos import judging, quiet
@@ -20,6 +21,7 @@ from om_api.store.audit.invariants import Breach
 T = TypeVar("T", bound=Any)  # a result with `failures`
 _LONGEST_QUIET_S = 150
 _FORCE_S = 90
+_TIDY_S = 60
 
 
 class Quiet(NamedTuple):
@@ -62,8 +64,18 @@ def settle(house: House, names: Iterable[str]) -> Rest:
         house.moods.well = True
         quiet.observe_all(om, client, PREFIX, names, tend, _FORCE_S)
         _, stuck = quiet.wait_for_quiet(client, PREFIX, tend, _FORCE_S)
+        stuck = stuck or _tidied(house, client)
         house.crew.stop()
-        return Rest(quiet_s, unfinished or stuck, judging.look(client, PREFIX), om.verify())
+        return Rest(quiet_s, unfinished or stuck, judging.look(house.whole(client), PREFIX), om.verify())
+
+
+def _tidied(house: House, client: redis.Redis) -> str:
+    """Wait until the archive holds nothing that Redis does not name; '' or what it still holds."""
+    until, left = time.monotonic() + _TIDY_S, 0
+    while house.archive and (left := house.whole(client).unnamed) and time.monotonic() < until:
+        house.crew.tend()
+        time.sleep(0.5)
+    return f"{left} rows of the archive are named by nobody" if left else ""
 
 
 def _in_flight(house: House, seconds: float) -> float:

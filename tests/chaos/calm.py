@@ -46,7 +46,7 @@ def rehearse(folder: Path, run: Run, journal: Journal) -> Spent:
 
 def spent(client: redis.Redis, house: House) -> Spent:
     """What a house at rest has cost so far, and what there is of it; what came late is told apart."""
-    held = judging.look(client, PREFIX)
+    held = judging.look(house.whole(client), PREFIX)
     late = [call for call in house.models.calls if _is_late(call)]
     calls = Counter(f"{call.purpose} {call.behaviour.name}" for call in house.models.calls if not _is_late(call))
     return Spent(calls, held.observations + held.generations - held.late, len(late) / max(1, held.late))

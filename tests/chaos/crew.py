@@ -17,7 +17,7 @@ _WORKER = ("worker", "-P", "threads", "-c", str(THREADS), "--without-gossip", "-
 _BEAT = ("beat", "-l", "INFO")
 _BEAT_STARTS_S = 2.0
 _GROWN_S = 1.5  # of work, before a kill is worth its while
-_READY_S = 120
+_READY_S = 240
 _STOP_S = 15
 _ENDS_S = 90  # being asked to: what it works on is finished first, for up to a minute
 _SAYS = {"worker": b"ready.", "api": b"Uvicorn running on"}  # once it works; a beat says nothing
@@ -112,11 +112,19 @@ class Crew:
         self._start(name)
         return code
 
+    def strike(self, kind: str) -> None:
+        """SIGKILL all workers, or beats, at once, and start them again, without waiting until they work."""
+        names = [name for name in self._running if name.startswith(kind)]
+        self.lose(kind)
+        for name in names:
+            self._start(name)
+
     def lose(self, kind: str) -> None:
         """SIGKILL all workers, or beats; none of them is there until `bring_back`."""
-        for name in [name for name in self._running if name.startswith(kind)]:
-            process = self._running.pop(name).process
+        lost = [self._running.pop(name).process for name in list(self._running) if name.startswith(kind)]
+        for process in lost:
             process.kill()
+        for process in lost:
             process.wait(_ENDS_S)
 
     def bring_back(self) -> None:

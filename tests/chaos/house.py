@@ -9,6 +9,8 @@ import redis
 from model_server import Behaviour, ModelServer, seeded_plan
 from processes import inherited
 
+from chaos.archives import ARCHIVES, RunArchive
+from chaos.both import Both
 from chaos.crew import Crew, celery
 from chaos.plan import THINKS_S, Run
 from chaos.server import AofServer
@@ -73,6 +75,7 @@ class House:
             self.moods = Moods(self._run.seed)
             self.models = held.enter_context(ModelServer(self.moods, delay=THINKS_S))
             self.server = held.enter_context(self._place(self.folder / "server", self._run))
+            self.archive = held.enter_context(self._archive()) if self._run.archive else None
             self._configure()
             self.crew = held.enter_context(Crew(self.folder, self._environ(), self._commands))
             self._held = held.pop_all()
@@ -80,6 +83,9 @@ class House:
 
     def __exit__(self, *_: object) -> None:
         self._held.close()
+
+    def _archive(self) -> RunArchive:
+        return ARCHIVES[self._run.archive](self.folder)
 
     def _configure(self) -> None:
         for name, text in self._agents.items():
@@ -101,6 +107,7 @@ class House:
             "OM_CONFIG_DIR": str(self.folder / "config"),
             "OM_REDIS_URL": self.server.redis_url,
             "OM_PREFIX": PREFIX,
+            **({"OM_ARCHIVE__URL": self.archive.url, "OM_ARCHIVE__AFTER": "0s"} if self.archive else {}),
         }
 
     def settings(self) -> Settings:
@@ -112,6 +119,18 @@ class House:
         client = self.server.client(db, timeout)
         self._held.callback(client.close)
         return client
+
+    def whole(self, client: Any, resource: str = "*") -> Any:
+        """What a client of Redis reads, with what was archived in its place.
+
+        Of one resource, while everything goes on: LookupError where the archive lacks some of it, for that may come back.
+        """
+        if self.archive is None:
+            return client
+        both = Both(client, PREFIX, self.archive.rows(), resource)
+        if both.lacks and resource != "*":
+            raise LookupError(f"the archive lacks {both.lacks[0]}, {len(both.lacks)} in all")
+        return both
 
     def client(self, timeout: float) -> ObservationalMemory:
         """A client of the library, closed with the house."""

@@ -48,6 +48,7 @@ class Journal:
         self.said: dict[str, Said] = {}
         self.windows: list[Window] = []
         self.wrong: list[tuple[str, str]] = []  # (message id or '', what)
+        self.erased: set[str] = set()  # names of messages of which an erasure was answered
         self.order: list[tuple[str, Any]] = []  # what happened, for the undisturbed run to repeat
         self.histories: dict[tuple[str, str], list[str]] = defaultdict(
             list

@@ -125,17 +125,21 @@ def judge(held: Held, journal: Journal, *, loses_tail: bool = False, at_rest: bo
     counted = [(said, len(held.places.get(said.name, ()))) for said in journal.said.values()]
     problems = [(said.name, _problem(said, times, journal, loses_tail=loses_tail)) for said, times in counted]
     wrong = [(name, problem) for name, problem in problems if problem]
-    gone = [journal.cleared(said) for said, times in counted if not times and said.acknowledged_at]
+    kept = [(said, times) for said, times in counted if said.name not in journal.erased]
+    gone = [journal.cleared(said) for said, times in kept if not times and said.acknowledged_at]
     doubled = sum(len(keys) > 1 for keys in held.places.values())
     wrong += words.wrong(held.words, journal.histories)
     unmarked = {id_ for id_, own in held.words.items() if own.where in journal.histories and not MARK.search(own.said)}
     wrong += [(name, "came from nowhere") for name in held.places if name not in journal.said and name not in unmarked]
-    wrong += [(name, why) for name, why in held.untraced.items() if name not in unmarked]
+    torn = {said.name for said in journal.said.values() if said.resource.startswith(plan.ERASED) and journal.erased}
+    wrong += [(name, why) for name, why in held.untraced.items() if name not in unmarked | torn]
     wrong += [(name, "still raw") for name in sorted(held.raw)] if at_rest else []
     return Verdict(wrong, gone.count(False), gone.count(True), doubled)
 
 
 def _problem(said: Said, times: int, journal: Journal, *, loses_tail: bool) -> str:
+    if said.name in journal.erased:
+        return "erased, but it is there" if times else ""
     if times > 1:
         return f"held {times} times"
     if times and said.surely_absent:

@@ -12,6 +12,9 @@ _DOWN_S = (0.2, 1.5)
 _PAUSE_S = (1.0, 3.0)
 _MARGIN = 1.25  # more is planned than must be seen: what comes late is not seen
 _SOME_MORE = 1.05
+_ARCHIVE_FAULTS = ("pause archive", "kill archive", "restore archive", "kill archivers")
+_ARCHIVE_ROUND_S = 45  # in which each of them comes once
+_ARCHIVE_PAUSE_S = 6.2  # longer than anybody waits for it
 _ENDED_BY = {"kill": "start", "term": "start", "pause": "resume"}
 
 
@@ -39,7 +42,8 @@ class Run(NamedTuple):
     `compares`: the same messages are said again without faults, to compare what was spent. `leap_s`: how far the server's clock
     is set ahead whenever it is started again. `kinds` are the faults of servers, and `down_s` how long they last at least and at
     most, where they are not one server's. `wait_replicas`: what a push waits for. `may_lose`: failovers may lose what was said.
-    `partitions`: parts of each index that is no resource's. `tick`: s between two looks for what is due.
+    `partitions`: parts of each index that is no resource's. `tick`: s between two looks for what is due. `archive`: where what is
+    old goes at once, "sqlite" or "postgres"; "" for nowhere.
     """
 
     seconds: float = FULL_SECONDS
@@ -58,6 +62,7 @@ class Run(NamedTuple):
     may_lose: bool = False
     partitions: int = 1
     tick: float = 0.5
+    archive: str = ""
 
     @property
     def quota(self) -> int:
@@ -100,6 +105,11 @@ class Fault(NamedTuple):
     what: str
 
 
+ERASED = "erased-"  # what of these is erased goes from all texts, with the lines that tell it
+ERASABLE = (Member(f"{ERASED}1", ("t-1", "t-2"), 2, "erase"), Member(f"{ERASED}2", ("t-1",), 2, "erase"))
+AUTHOR = 6  # who speaks to them
+
+
 def cast() -> list[Member]:
     """Fourteen resources with one memory each, and seven (`solo-*`) with one for each thread: 32 scopes, two of them busy."""
     busy = [Member("pool-1", ("t-1", "t-2"), 5), Member("pool-2", ("t-1", "t-2", "t-3"), 5)]
@@ -124,7 +134,23 @@ def faults(run: Run) -> list[Fault]:
     stretch = run.seconds / len(kinds)
     for n, kind in enumerate(kinds):
         planned += _of_server(dice, kind, n * stretch, stretch, run.down_s)
-    return sorted(planned)
+    return sorted(planned + (_of_archive(run) if run.archive else []))
+
+
+def _of_archive(run: Run) -> list[Fault]:
+    """One after the other, in any order; what is restored is a copy that was made some seconds before."""
+    dice, kinds = random.Random(run.seed + 7), list(_ARCHIVE_FAULTS) * max(1, round(run.seconds / _ARCHIVE_ROUND_S))
+    dice.shuffle(kinds)
+    stretch, planned = run.seconds / len(kinds), list[Fault]()
+    for n, kind in enumerate(kinds):
+        ends = {
+            "pause archive": [(0.05, kind), (0.05 + _ARCHIVE_PAUSE_S / stretch, "resume archive")],
+            "kill archive": [(0.1, kind), (0.6, "start archive")],
+            "restore archive": [(0.03, "copy archive"), (0.45, kind), (0.9, "return archive")],
+            "kill archivers": [(0.5, kind)],
+        }
+        planned += [Fault((n + share) * stretch, what) for share, what in ends[kind]]
+    return planned
 
 
 def _of_one_server(restarts: int) -> list[str]:

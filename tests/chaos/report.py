@@ -29,6 +29,19 @@ class Spent(NamedTuple):
         return self.total / max(1, self.made)
 
 
+class ArchiveSeen(NamedTuple):
+    """What befell an archive: `things` and `messages` that are in it in the end, messages `erased`, answers that were `partial`
+    by what was the matter, things that verify `named` as lacking, deaths of workers that had just written there."""
+
+    things: int
+    messages: int
+    erased: int
+    recalled: int
+    partial: Counter[str]
+    named: int
+    struck: int
+
+
 class Seen(NamedTuple):
     """Everything counted in one run; `calm` is the undisturbed one (None: not compared)."""
 
@@ -56,6 +69,7 @@ class Seen(NamedTuple):
     drained_s: float
     spent: Spent
     calm: Spent | None = None
+    archive: ArchiveSeen | None = None
 
     @property
     def restarts(self) -> int:
@@ -89,7 +103,22 @@ def missed(seen: Seen) -> list[str]:
         ("hours that the server's clock was set ahead", seen.hours, least.hours),
         *((f"scopes of kind {kind}", n, least.scopes_of_a_kind) for kind, n in seen.scopes.items()),
     ]
+    asked += _asked_of_archive(seen, seen.archive) if seen.archive else []
     return [f"saw {had} {what}, not the {wanted} it takes" for what, had, wanted in asked if had < wanted]
+
+
+def _asked_of_archive(seen: Seen, archive: ArchiveSeen) -> list[tuple[str, float, float]]:
+    restored = seen.happened["return archive"]
+    return [
+        ("pauses of the archive", seen.happened["resume archive"], 1),
+        ("times that the archive was away", seen.happened["start archive"], 1),
+        ("restores of the archive", restored, 1),
+        ("deaths of workers that archived", archive.struck, 1),
+        ("archived messages", archive.messages, seen.acknowledged // 2),
+        ("erased messages", archive.erased, 3),
+        ("partial answers of an old archive", archive.partial["old"], restored),
+        ("things that verify named in an old archive", archive.named, restored),
+    ]
 
 
 def broken(seen: Seen, verdict: Verdict, breaches: Iterable[object], unfinished: str) -> list[str]:
@@ -146,6 +175,35 @@ def table(seen: Seen) -> str:
         ("spend ratio", f"{seen.spend:.2f}" if seen.calm else "not compared"),
     ]
     return "\n".join(["| what | seen |", "| --- | --- |", *(f"| {what} | {value} |" for what, value in rows)])
+
+
+def archive_table(seen: Seen) -> str:
+    """What befell its archive, as a table of markdown; the run had one."""
+    archive = seen.archive or ArchiveSeen(0, 0, 0, 0, Counter(), 0, 0)
+    rows = [
+        ("seconds of faults, seed", f"{seen.run.seconds:.0f}, {seen.run.seed}"),
+        ("messages tried / acknowledged / erased", f"{seen.messages} / {seen.acknowledged} / {archive.erased}"),
+        ("acknowledged and lost / held twice / erased and found", f"{seen.lost} / {seen.doubled} / 0"),
+        ("things in the archive / messages in them", f"{archive.things} / {archive.messages}"),
+        (
+            "archive: paused / away / an older copy for some seconds",
+            _counted(seen, "pause archive", "kill archive", "restore archive"),
+        ),
+        ("kills of workers / of all at once as one had written to the archive", _killed(seen, archive)),
+        ("server: killed / ended / paused", _counted(seen, "kill server", "term server", "pause server")),
+        ("clears / scope migrations in flight", f"{seen.clears} / {seen.migrations}"),
+        ("looks at the past", archive.recalled),
+        (
+            "of these partial: archive paused / away / old / back",
+            " / ".join(str(archive.partial[state]) for state in ("paused", "away", "old", "")),
+        ),
+        ("things that verify named while the copy was old", archive.named),
+    ]
+    return "\n".join(["| what | seen |", "| --- | --- |", *(f"| {what} | {value} |" for what, value in rows)])
+
+
+def _killed(seen: Seen, archive: ArchiveSeen) -> str:
+    return f"{seen.happened['kill worker']} / {archive.struck}"
 
 
 def _lost(seen: Seen) -> str:

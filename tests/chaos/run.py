@@ -4,13 +4,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from chaos import aftermath, calm, judging, plan, report
+from chaos import aftermath, calm, finding, judging, plan, report
 from chaos.aftermath import Quiet, Rest
 from chaos.house import House
 from chaos.journal import Journal
 from chaos.judging import Verdict
-from chaos.plan import Run
-from chaos.report import Seen, Spent
+from chaos.plan import ERASABLE, Run
+from chaos.report import ArchiveSeen, Seen, Spent
 from chaos.storm import Storm
 
 
@@ -26,23 +26,43 @@ def chaos(run: Run, place: Callable[[Path, Run], Any] | None = None) -> Result:
     return aftermath.played("chaos", lambda folder, journal: _judged(folder, run, journal, place))
 
 
-def _storm(folder: Path, run: Run, journal: Journal, place: Any) -> tuple[Storm, Quiet, Rest, Spent]:
-    """Let it rage, and then nobody work for a while; what was done, when it was quiet, what is left, and what that cost."""
+class _Left(NamedTuple):
+    """What a storm did, when it was quiet, what is left, what that cost; with an archive what was seen of it, and is wrong."""
+
+    storm: Storm
+    calmed: Quiet
+    rest: Rest
+    spent: Spent
+    archive: ArchiveSeen | None = None
+    wrong: tuple[tuple[str, str], ...] = ()
+
+
+def _storm(folder: Path, run: Run, journal: Journal, place: Any) -> _Left:
+    """Let it rage, and then nobody work for a while."""
     with House(folder, run, place=place) as house, house.server.client() as client:
         storm = Storm(house, run, journal)
         aftermath.tell(f"{run.seconds:.0f} s of faults")
         calmed = aftermath.quieten(house, storm.rage())
         storm.hear_out()
         storm.lose_all_workers()
-        rest = aftermath.settle(house, [member.name for member in plan.cast()])
+        names = [member.name for member in (*plan.cast(), *(ERASABLE if run.archive else ()))]
+        rest = aftermath.settle(house, names)
         storm.rest()
-        return storm, calmed, rest, calm.spent(client, house)
+        left = _Left(storm, calmed, rest, calm.spent(client, house))
+        if house.archive is None or storm.past is None:
+            return left
+        aftermath.tell("everything by its own words, and in exports")
+        wrong = [*finding.wrong(house.client(10), journal, names), *finding.kept(client, house.archive, journal)]
+        wrong += [("", line) for line in finding.raised(folder)]
+        archive = finding.seen(house.archive, storm.past, storm.struck, len(journal.erased))
+        return left._replace(archive=archive, wrong=tuple(wrong))
 
 
 def _judged(folder: Path, run: Run, journal: Journal, place: Any) -> Result:
-    storm, calmed, left, spent = _storm(folder, run, journal, place)
+    storm, calmed, left, spent, archive, wrong = _storm(folder, run, journal, place)
     verdict = judging.judge(left.held, journal, loses_tail=run.loses_tail, at_rest=True)
-    seen = _seen(run, journal, storm, calmed, left, verdict, spent)
+    verdict = verdict._replace(wrong=[*verdict.wrong, *wrong])
+    seen = _seen(run, journal, storm, calmed, left, verdict, spent)._replace(archive=archive)
     if run.compares and not run.loses_tail:
         aftermath.tell("the same messages, undisturbed")
         seen = seen._replace(calm=calm.rehearse(folder / "calm", run, journal))

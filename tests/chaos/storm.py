@@ -13,17 +13,19 @@ from chaos.house import PREFIX, House
 from chaos.journal import Journal
 from chaos.outage import LateWriter, Queues
 from chaos.owner import Owner
-from chaos.plan import Member, Run
+from chaos.past import Past, Rounds
+from chaos.plan import AUTHOR, ERASABLE, Member, Run
 from chaos.reader import Reader
 from chaos.writers import LibraryWriter, PlainWriter, WaitingWriter, Writer
 
-Actor: TypeAlias = Reader | Writer | Owner | Queues
+Actor: TypeAlias = Reader | Writer | Owner | Queues | Rounds | Past
 
 _CLIENT_TIMEOUT_S = 1.0  # shorter than the longest pause of the server: replies get lost
 _OWNER_TIMEOUT_S = 15.0
 _MOST_CUT = 10_000
 _LAST_WORDS_S = 30
 _WRITERS = 5
+_ARCHIVES_S = 10  # until some worker archives
 
 
 class Storm:
@@ -46,12 +48,27 @@ class Storm:
             self._cast,
             journal,
             random.Random(run.seed + 2),
-            lambda resource: judging.quarantined(outside, PREFIX, resource),
+            lambda resource: judging.quarantined(house.whole(outside, resource), PREFIX, resource),
         )
         self.historian = self._historian()
         self.writers = [*(self._writer(n) for n in range(1, _WRITERS)), self.historian]
         self.owners = self._owners()
         self.queues = Queues(house.server.waiting)
+        self.past, self.rounds = self._archiving() if house.archive else (None, None)
+        self.struck = 0  # how often all workers died just after one of them wrote to the archive
+
+    def _archiving(self) -> tuple[Past, Rounds]:
+        rest, more = self._part(AUTHOR, ERASABLE)
+        self.writers.append(LibraryWriter(self._house.client(_CLIENT_TIMEOUT_S), *rest, **more))
+        names = [member.name for member in (*self._cast, *ERASABLE)]
+        rounds = Rounds(self._house.outside(timeout=2), self._house.server, PREFIX, names)
+        dice = random.Random(self._run.seed + 4)
+        return Past(self._house.client(_OWNER_TIMEOUT_S), self._house.archive, self._journal, dice), rounds
+
+    @property
+    def _beside(self) -> list[Actor]:
+        """Who is there all the time."""
+        return [actor for actor in (self.queues, self.rounds) if actor]
 
     def _owners(self) -> list[Owner]:
         """The moves come first: a memory whose workers die all the time has no unready chunk only now and then."""
@@ -91,15 +108,15 @@ class Storm:
 
         Returns when nobody talks any more. The owners are heard by `hear_out`, the queues watched until `rest`.
         """
-        self.queues.start()
-        for actor in (self.reader, *self.writers, *self.owners):
+        readers: list[Actor] = [self.reader, *([self.past] if self.past else [])]
+        for actor in (*self._beside, *readers, *self.writers, *self.owners):
             actor.start()
         try:
             self._break_things()
             ended = time.monotonic()
             self._wait_for(self.writers)
         finally:
-            _halt(self.reader, *self.writers)
+            _halt(*readers, *self.writers)
         return ended
 
     def hear_out(self) -> None:
@@ -110,10 +127,12 @@ class Storm:
         self._wait_for(self.owners)
         _halt(*self.owners)
         self.historian.finish()
+        if self.past:
+            self.past.finish()
 
     def rest(self) -> None:
         """Watch no longer."""
-        _halt(self.queues)
+        _halt(*self._beside)
 
     def lose_all_workers(self) -> None:
         """Have many memories spoken to while there are none, and then bring them back."""
@@ -176,8 +195,21 @@ class Storm:
             self.dropped += self._house.server.drop_connections()
         elif whom == "server":
             self._to_server(verb)
+        elif whom == "archive":
+            self._house.archive.do(verb)
+        elif whom == "archivers":
+            self._strike_archivers()
         else:
             self._to_one_of_several(what)
+
+    def _strike_archivers(self) -> None:
+        """Kill all workers as soon as one has written to the archive: what it wrote may be in Redis still."""
+        archive, until = self._house.archive, time.monotonic() + _ARCHIVES_S
+        before = now = archive.count()
+        while now <= before and time.monotonic() < until:
+            before, now = now, archive.count()
+        self._house.crew.strike("worker")
+        self.struck += now > before
 
     def _to_one_of_several(self, what: str) -> None:
         """What befalls one of several servers; a failover may take back what workers did, but no message."""

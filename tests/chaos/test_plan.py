@@ -96,3 +96,16 @@ def test_a_missing_library_is_told_with_where_to_get_it(monkeypatch):
 
     with pytest.raises(RuntimeError, match="apt-get install libfaketime"):
         clock.ahead(3_600)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_befalls_an_archive_comes_one_after_the_other_and_ends(seed):
+    ends = {"pause archive": "resume archive", "kill archive": "start archive", "copy archive": "restore archive"}
+    ends["restore archive"] = "return archive"
+    planned = plan.faults(Run(seconds=60, seed=seed, archive="sqlite"))
+    steps = [fault.what for fault in planned if "archive" in fault.what]
+
+    assert {*ends, *ends.values(), "kill archivers"} == {*steps}
+    assert all(following == ends[what] for what, following in pairwise(steps) if what in ends)
+    assert planned[-1].at <= 60
+    assert [fault for fault in planned if fault.what not in steps] == plan.faults(Run(seconds=60, seed=seed))

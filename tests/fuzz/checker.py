@@ -3,7 +3,10 @@
 import json
 import re
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from typing import Any, NamedTuple
+
+from fuzz.cold import Row, is_over
 
 _PLACEHOLDER = "could not be observed"
 _TYPES = {
@@ -18,6 +21,7 @@ _TYPES = {
     "reflections": "zset",
     "reflected": "zset",
     "rejected": "list",
+    "archived": "zset",
 }
 _READS = {"hash": ("HGETALL",), "zset": ("ZRANGE", 0, -1, "WITHSCORES"), "list": ("LRANGE", 0, -1)}
 
@@ -56,6 +60,34 @@ def read(client: Any, prefix: str) -> dict[str, Held]:
     return held
 
 
+def with_archive(found: dict[str, Held], rows: Sequence[Row]) -> dict[str, Held]:
+    """The same with what Redis says was archived, in its place; what stands in neither home is lost, what in both is twice.
+
+    Of a thing that is named in some revision the row of that one counts, or the next one above. `rows` of a resource are all that
+    the archive holds of it, whoever names them.
+    """
+    held = defaultdict(lambda: Held(defaultdict(dict)), found)
+    for resource, own in found.items():
+        for member, mark in own.of("archived").pop("", []):
+            name = member.decode()
+            some = [row for row in rows if (row.resource, row.name) == (resource, name) and row.revision >= mark]
+            if not some:
+                raise BrokenError(f"{resource}: {name} was archived, and is LOST: no row of it from revision {mark} on")
+            if not is_over(row := min(some, key=lambda row: row.revision)):
+                _put(resource, own, row)
+    for row in rows:
+        held[row.resource].keys["row"][f"{row.name} revision {row.revision}"] = row.members
+    return held
+
+
+def _put(resource: str, own: Held, row: Row) -> None:
+    kind, _, tail = row.name.partition("|")[0].partition(":")
+    standing = own.of(kind).get(tail, [])
+    if standing if kind != "reflections" else any(score == row.members[0][1] for _, score in standing):
+        raise BrokenError(f"{resource}: {row.name} is there TWICE: in Redis, and in the archive, which Redis names")
+    own.keys[kind][tail] = sorted([*standing, *row.members], key=lambda pair: pair[1])
+
+
 def covering(held: Held) -> tuple[Counter[str], set[str]]:
     """How often each id is covered: raw, sealed, or named by an observation, in force or replaced by a generation.
 
@@ -84,14 +116,17 @@ def message_id(entry: tuple[bytes, float]) -> str:
         return f"malformed {member[:40]!r}"
 
 
-def check_shape(resource: str, held: Held) -> None:
-    """Counters equal reality, no set is orphaned, and every text holds the id of every message that it covers."""
+def check_shape(resource: str, held: Held, *, expires: bool = False) -> None:
+    """Counters equal reality, no set is orphaned, and every text holds the id of every message that it covers.
+
+    `expires`: generations of former times may be over, which only those in an archive ever are.
+    """
     _check_tokens(resource, held)
     _check_chunks(resource, held)
     for tail, raw in held.of("record").items():
         record = {name.decode(): value.decode() for name, value in raw.items()}
         if "epoch" in record:
-            _check_record(f"{resource} record {tail}", held, tail, record)
+            _check_record(f"{resource} record {tail}", held, tail, record, expires=expires)
     for kind in ("observations", "reflected"):
         for members in held.of(kind).values():
             for member, _ in members:
@@ -155,16 +190,16 @@ def _check_traced(resource: str, observation: dict[str, Any]) -> None:
         raise BrokenError(f"{resource}: observation {observation['id']} covers {lost}, its text does not say so")
 
 
-def _check_record(where: str, held: Held, tail: str, record: dict[str, str]) -> None:
+def _check_record(where: str, held: Held, tail: str, record: dict[str, str], *, expires: bool) -> None:
     chunks = [held.of("chunk")[name.decode()] for name, _ in held.of("chunks").get(tail, [])]
     observations = [json.loads(member) for member, _ in held.of("observations").get(tail, [])]
     _must(where, "chunk_tokens", sum(int(c[b"tokens"]) for c in chunks), int(record.get("chunk_tokens", 0)))
     _must(where, "observation_tokens", sum(o["tokens"] for o in observations), int(record.get("observation_tokens", 0)))
     _must(where, "observation_count", len(observations), int(record.get("observation_count", 0)))
     generations = [json.loads(member) for member, _ in held.of("reflections").get(tail, [])]
-    numbers = [generation["n"] for generation in generations]
-    _must(where, "generations", list(range(1, len(numbers) + 1)), numbers)
-    _must(where, "the generation in force", len(numbers), int(record.get("generation", 0)))
+    numbers, in_force = [generation["n"] for generation in generations], int(record.get("generation", 0))
+    known = [n for n in range(1, in_force + 1) if not expires or n in numbers or n == in_force]
+    _must(where, "generations", known, numbers)
     _check_pins(where, record, observations, generations)
     if generations:
         _check_generation(where, held, tail, generations[-1])
@@ -210,6 +245,11 @@ def _marks(text: str) -> list[str]:
     return re.findall(r"\[[mpsb]-[0-9a-f]+(?:\+\d+)?\]", text)
 
 
+def _generations(held: Held) -> dict[str, str]:
+    found = held.of("reflections").items()
+    return {f"generation {n:g} {tail}": json.loads(member)["text"] for tail, members in found for member, n in members}
+
+
 class Watch:
     """What was seen before and must not change: ready chunks, observations, their order."""
 
@@ -229,7 +269,7 @@ class Watch:
 
     def check(self, resource: str, held: Held) -> None:
         """No finished observation is lost or changed, and activation only ever appends, each thread in order of sealing."""
-        said: dict[str, str] = {}
+        said = _generations(held)
         for name, chunk in held.of("chunk").items():
             if chunk[b"state"] == b"ready":
                 said[name] = json.loads(chunk[b"observation"])["text"]

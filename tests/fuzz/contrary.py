@@ -1,6 +1,7 @@
 """A worker without a policy: seals, splits, activates and reflects whatever it likes. It may waste money, never messages (P4)."""
 
 import random
+import time
 from collections.abc import Sequence
 
 from world import World
@@ -75,7 +76,7 @@ class Contrary:
         made = Generation(
             n=look.record.generation + 1,
             text=text,
-            created_at=1,
+            created_at=int(time.time() * 1000),
             tokens=len(text) // 4,
             observation_ids=tuple(one.observation.id for one in some),
         )

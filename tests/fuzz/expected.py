@@ -1,5 +1,6 @@
 """What must be covered: what was acknowledged is there exactly once, what may have arrived at most once."""
 
+import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -183,7 +184,19 @@ class Expected:
             # a plain copy stands beside its first form until it is adopted
             if times > 1 and self.threads[resource, name_of(name)] not in open_:
                 raise BrokenError(f"{resource}: {name} is covered {times} times")
+        self._check_rows(resource, held)
         self.contents.check(resource, held, self._being_removed(resource))
+
+    def _check_rows(self, resource: str, held: Held) -> None:
+        """What an owner removed for good is in no row of the archive, whether anybody would read that or not."""
+        known = self._perhaps[resource] | self._forgotten[resource]
+        for row, members in held.of("row").items():
+            stored = [json.loads(member) for member, _ in members]
+            names = {name for each in stored for name in each.get("message_ids", [each.get("id", "")])}
+            if back := sorted(
+                name for name in names if name_of(str(name)) not in known and not row.startswith("reflections")
+            ):
+                raise BrokenError(f"{resource}: {back} were removed by their owner, and are in the archive's row {row}")
 
     def _being_removed(self, resource: str) -> set[str]:
         removals = [removal for removal in self._removals if removal.resource == resource]

@@ -11,7 +11,8 @@ from world import World
 
 from fuzz import recalling
 from fuzz.activity import ALL, Activity, Stoppable, somebody_else
-from fuzz.checker import Held, Watch, check_shape, read
+from fuzz.checker import Held, Watch, check_shape, read, with_archive
+from fuzz.cold import Cold, has_archive
 from fuzz.everywhere import Everywhere
 from fuzz.expected import Expected
 from fuzz.model import Moody
@@ -30,7 +31,7 @@ class Game:
     Verbs are functions of a game (agents.py, workers.py, owners.py, forces.py). `world`, `resource`, `thread` and `dice`
     are those of the verb that is done now; `held` is the store as the last check saw it; `plain_ids` are those that a plain
     writer wrote, `reviewed` the reviews that somebody decided, `histories` what clients hold who sync, each of a thread;
-    `syncing` is what they are doing.
+    `syncing` is what they are doing; `cold` is the archive, which every second game has.
     """
 
     def __init__(self, seed: int, client: redis.Redis, prefix: str) -> None:
@@ -60,8 +61,12 @@ class Game:
         }
         if self.slots:  # else a new store would have 64 parts there, each of which is asked by every claim
             client.set(f"{prefix}:partitions", self.dice.choice(['{"count":1}', '{"count":3,"former":[1]}']))
+        self.cold = Cold() if has_archive(seed) else None
+        options |= self.cold.options if self.cold else {}
         self.stoppable = [self._stoppable() for _ in range(2)]
         self.worlds = [World(each, prefix, model=self.model, **options) for each in self.stoppable]
+        for world in self.worlds if self.cold else ():
+            self.cold.put_into(world)
         self.world, self.resource, self.thread = self.worlds[0], RESOURCES[0], THREADS[0]
 
     def _stoppable(self) -> Any:
@@ -78,6 +83,8 @@ class Game:
             world.services.heartbeat.stop()
         for client in self.stoppable:
             client.close()
+        if self.cold:
+            self.cold.close()
         if self.slots:
             self.slots.rest()
 
@@ -116,7 +123,11 @@ class Game:
 
     def look(self, resource: str) -> Held:
         """What a resource holds now."""
-        return read(self.client, self.prefix)[resource]
+        return self._look()[resource]
+
+    def _look(self) -> dict[str, Held]:
+        found = read(self.client, self.prefix)
+        return with_archive(found, self.cold.rows()) if self.cold else found
 
     def parts(self, index: str) -> list[str]:
         """The parts of an index that take entries, however many it has now."""
@@ -141,12 +152,12 @@ class Game:
 
     def check(self) -> None:
         """P1, P2, P3, P10 and the counters, from outside."""
-        self.held = read(self.client, self.prefix)
+        self.held = self._look()
         somebody_else()
         for resource in RESOURCES:
             held = self.held[resource]
             self.expected.check(resource, held)
-            check_shape(resource, held)
+            check_shape(resource, held, expires=self.cold is not None)
             if self.expected.removing(resource):
                 self.watch.forget(resource)
             else:

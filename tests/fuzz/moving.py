@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from fuzz import agents, owners, workers
-from fuzz.checker import BrokenError, Held, read
+from fuzz.checker import BrokenError, Held
 from fuzz.game import Game
 
 _BETWEEN = (
@@ -53,7 +53,7 @@ def _moved(game: Game, to: str) -> bool:
 
 
 def _look(game: Game) -> Held:
-    return read(game.client, game.prefix)[game.resource]
+    return game.look(game.resource)
 
 
 def _thread_of(game: Game, chunk: str) -> str:

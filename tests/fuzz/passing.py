@@ -1,6 +1,7 @@
 """Time that passes: the store is moved back instead, so that all that expires is nearer to its end."""
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,7 @@ from fuzz.writing import push
 from om_api.store.memory import due
 
 _MINUTE, _DAY = 60_000, 86_400_000
+_PAST = re.compile(rb"}:(source|segment|sources|reflected)(:|$)")
 _RECORD = 16  # bytes of a known id, of which the eighth and ninth say the day it was sealed on
 
 
@@ -23,7 +25,13 @@ def minutes_pass(game: Game) -> None:
 
 
 def day_passes(game: Game) -> None:
-    """As long as sources and histories are kept: what was activated, and what was reflected, is gone with its lives' end."""
+    """As long as sources and histories are kept: what was activated, and what was reflected, is gone with its lives' end.
+
+    Nobody keeps for a day in mind what the archive said, how long a thing is to live not least.
+    """
+    for activity in [activity for activity in game.running if any("archive" in entry for entry in activity.log)]:
+        activity.finish()
+    game.bury()
     game.check()
     before = game.held
     for resource in RESOURCES:
@@ -43,8 +51,12 @@ def _expire(game: Game, resource: str, before: Held, after: Held) -> None:
 
 
 def _shorten(game: Game, ms: int) -> None:
-    """Whatever has a time to live has less of it."""
+    """Whatever has a time to live has less of it; the past that an archive takes over only when it was made earlier too."""
     keys = list(game.client.scan_iter(f"{game.prefix}*", count=10_000))
+    if game.cold and ms < _DAY:
+        keys = [key for key in keys if not _PAST.search(key)]
+    elif game.cold:
+        game.cold.time_passes(ms)
     lives = [(key, game.client.pttl(key)) for key in keys]
     for key, left in lives:
         if left >= 0 and left <= ms:

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 
 import redis
 
-from fuzz import agents, forces, growing, histories, lines, migrating, moving, owners, passing, workers
+from fuzz import agents, archiving, forces, growing, histories, lines, migrating, moving, owners, passing, workers
 from fuzz.activity import Activity, somebody_else
 from fuzz.checker import BrokenError
+from fuzz.cold import has_archive
 from fuzz.forces import adopting, leases_expire, locks_expire
 from fuzz.game import RESOURCES, THREADS, Game
 
@@ -25,12 +26,14 @@ _WEIGHTS = {
     **moving.WEIGHTS,
 }
 VERBS = {verb.__name__: verb for verb in _WEIGHTS}
+_ARCHIVES = {verb.__name__: verb for verb in archiving.WEIGHTS}
 _CLUSTERS = {verb.__name__: verb for verb in migrating.WEIGHTS}
 
 
 def plan(seed: int, operations: int = OPERATIONS, *, on_a_cluster: bool = False) -> list[tuple[int, str]]:
     """A seed's operations: position and verb. What each does is decided by dice of its own, so that any can be left out."""
     weights = _WEIGHTS | (migrating.WEIGHTS if on_a_cluster else {})
+    weights |= archiving.WEIGHTS if has_archive(seed) else {}
     verbs = [verb.__name__ for verb in weights]
     return list(enumerate(random.Random(f"{seed}:plan").choices(verbs, list(weights.values()), k=operations)))
 
@@ -68,6 +71,8 @@ def begin(game: Game) -> None:
         if game.dice.random() < 0.5:
             game.world.om.force_reflect(game.resource)
             game.world.tick_forgiving()
+    if game.cold:
+        archiving.archive(game)
     game.bury()
     game.check()
 
@@ -81,7 +86,7 @@ def step(game: Game, verb: str, dice: random.Random) -> None:
     game.history.append(f"{verb} {game.resource} {game.thread} by {game.worlds.index(game.world)}")
     before = {activity: len(activity.log) for activity in game.running}
     somebody_else()
-    (VERBS | _CLUSTERS)[verb](game)
+    (VERBS | _ARCHIVES | _CLUSTERS)[verb](game)
     _tell(game, verb, before)
     game.bury()
     game.check()
@@ -104,8 +109,13 @@ def settle(game: Game) -> None:
     """Everybody comes to their end, leases run out, sweeps go round; then nothing is left undone."""
     game.history.append("settle")
     somebody_else()
+    if game.cold:
+        game.cold.away = False
     while game.running:
-        game.running[0].finish()
+        last = game.running[0]
+        done = len(last.log)
+        last.finish()
+        game.history.append(f"    {last.name}: {'; '.join(last.log[done:])}")
         game.bury()
     game.model.calm = True
     for resource in RESOURCES:
@@ -118,6 +128,8 @@ def settle(game: Game) -> None:
             break
     if left := _left(game):
         raise BrokenError(f"everything was forced and everybody is at rest, but there is left: {left}")
+    if game.cold:
+        archiving.at_rest(game)
     if breaches := game.world.om.verify():
         raise BrokenError(f"verify says {breaches}")
 

@@ -35,4 +35,6 @@ def check(om: Any, resource: str, held: Held, ever: Iterable[str]) -> None:
 
 def _found(om: Any, resource: str, words: list[str]) -> Counter[str]:
     answer = om.recall(" ".join(words), resource, limit=_MOST, around=0)
+    if answer.partial:
+        raise BrokenError(f"{resource}: recall says that it is partial: {answer.partial}")
     return Counter(hit.id for hit in answer.hits)

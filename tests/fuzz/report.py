@@ -69,6 +69,16 @@ VERBS = {  # what a reader looks for -> what the game counts
     "sweep": "sweep",
     "read, which may activate": "read",
 }
+OF_AN_ARCHIVE = {
+    "archive": "archive",
+    "archive, and die on the way": "archive_killed",
+    "archive, overtaken by an owner": "archive_overtaken",
+    "an owner, overtaken by a worker who archives": "owner_overtaken",
+    "the archive is away, or back": "archive_is_away",
+    "the archive is tidied": "tidy",
+    "drop from Redis": "archive.lua",
+    "bring back into Redis": "bring_back.lua",
+}
 OF_A_CLUSTER = {
     "a slot sets out for another node": "slot_leaves",
     "a part of its keys goes": "slot_goes_on",
@@ -85,8 +95,10 @@ a message together say, once, what was said under its id, which only grows, or i
 what became of each message, and a history that was synced adds exactly what is new; an id is known while anything of its
 message is kept, and free once that has expired and a sweep came by; every text holds the id of every message that it
 covers, and the generation in force those of all it replaced; no finished observation is lost or changed; observations only
-grow at their end, each thread in order of sealing; what is pinned stands in the generation in force or in an
-observation, and stays pinned until somebody lets it go or removes it; counters equal what is there; no sealed set,
+grow at their end, each thread in order of sealing; what Redis says was archived stands in the archive, which every second
+seed has, and in Redis no longer, and what an owner removed is in no row of it;
+what is pinned stands in the generation in force or in an observation, and stays pinned until somebody lets it go or
+removes it; counters equal what is there; no sealed set,
 chunk or generation is orphaned; a memory that moved there and back says what it said, each line as often as before
 and once more for each thread that reflected it since; of every review one decision is made. At the end everybody comes
 to rest: nothing is left unobserved, and `om verify` finds nothing.
@@ -100,7 +112,8 @@ def head(seeds: int, steps: int, seconds: float, server: str) -> str:
 
 def table(ran: str, verbs: Counter[str], steps: int) -> str:
     """The report of a clean run, as Markdown."""
-    shares = [(name, 100 * verbs[counted] / steps) for name, counted in VERBS.items()]
+    known = VERBS | OF_AN_ARCHIVE
+    shares = [(name, 100 * verbs[counted] / steps) for name, counted in known.items()]
     rows = [f"| {name} | {share:.1f} % |" for name, share in sorted(shares, key=lambda pair: -pair[1])]
     return "\n".join([ran, "", _INVARIANTS, "", "| verb | of all steps |", "|---|---|", *rows])
 

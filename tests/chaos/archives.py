@@ -1,0 +1,235 @@
+"""The archive of a run, of which a copy is kept, and which is paused, taken away, and restored from that copy."""
+
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from typing import Any, Final, Self
+
+import psycopg
+from postgres import Postgres
+
+from om_api.archive.copying import copy
+from om_api.archive.opening import open_archive
+from om_api.archive.sql_archive import SqlArchive
+from om_api.domain.errors import ArchiveError
+
+_ROWS: Final = "SELECT resource, name, revision, body FROM om_entries"
+_PATIENCE_S: Final = 30.0
+_STEPPED: Final = 0  # what SQLite says after a part of a backup
+_NAME: Final = "om_archive"
+Row = tuple[str, str, int, str]
+
+
+class RunArchive:
+    """What befalls an archive: `do` it. `state` says what does now, "" while nothing is wrong: paused, away, old."""
+
+    url: str
+
+    def __init__(self) -> None:
+        self.state = ""
+        self._held = ExitStack()
+
+    def __enter__(self) -> Self:
+        with closing(open_archive(self.url)) as opened:
+            opened.prepare()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._held.close()
+
+    def do(self, what: str) -> None:
+        """One fault, or its end."""
+        befalls: dict[str, tuple[Callable[[], None], str]] = {
+            "pause": (self._pause, "paused"),
+            "resume": (self._go_on, ""),
+            "kill": (self._take_away, "away"),
+            "start": (self._bring_back, ""),
+            "copy": (self._keep_copy, ""),
+            "restore": (self._restore, "old"),
+            "return": (self._return, ""),
+        }
+        act, state = befalls[what]
+        self.state = state or self.state  # from before it begins until after it ended
+        act()
+        self.state = state
+
+    def rows(self) -> list[Row]:
+        """Every row, by SQL of nobody else's."""
+        return [(of, name, int(revision), body) for of, name, revision, body in self.query(_ROWS)]
+
+    def count(self) -> int:
+        """How many rows there are."""
+        return int(self.query("SELECT count(*) FROM om_entries")[0][0])
+
+    def query(self, sql: str) -> list[Any]:
+        """What a client of the database's own is answered."""
+        raise NotImplementedError
+
+    def _merge(self, url: str) -> None:
+        """Take over what was written where an older copy stood, as an operator does with `om archive copy`."""
+        source, target = SqlArchive(url), SqlArchive(self.url)
+        until = time.monotonic() + _PATIENCE_S
+        with closing(source), closing(target):
+            while True:
+                try:
+                    copy(source, target)
+                except ArchiveError:  # others write meanwhile
+                    if time.monotonic() > until:
+                        raise
+                else:
+                    return
+
+    def _pause(self) -> None:
+        raise NotImplementedError
+
+    def _go_on(self) -> None:
+        raise NotImplementedError
+
+    def _take_away(self) -> None:
+        raise NotImplementedError
+
+    def _bring_back(self) -> None:
+        raise NotImplementedError
+
+    def _keep_copy(self) -> None:
+        raise NotImplementedError
+
+    def _restore(self) -> None:
+        raise NotImplementedError
+
+    def _return(self) -> None:
+        raise NotImplementedError
+
+
+class SqliteArchive(RunArchive):
+    """A file in a folder. It is restored as `sqlite3 .restore` does it: in place, while everybody has it open.
+
+    Away is its folder, as a disk that is not mounted, and nothing can be made in its place.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self._folder, self._away = folder / "archive", folder / "archive-away"
+        self._copy, self._newest, self._interim = (folder / f"{name}.db" for name in ("copy", "newest", "interim"))
+        self._file = self._folder / "archive.db"
+        self.url = f"sqlite:///{self._file}"
+
+    def query(self, sql: str) -> list[Any]:
+        with closing(_opened(self._file)) as connection:
+            return connection.execute(sql).fetchall()
+
+    def _pause(self) -> None:
+        self._locks = self._held.enter_context(closing(_opened(self._file)))
+        self._locks.execute("BEGIN EXCLUSIVE")
+
+    def _go_on(self) -> None:
+        self._locks.rollback()
+        self._locks.close()
+
+    def _take_away(self) -> None:
+        self._folder.rename(self._away)
+        self._folder.touch()
+
+    def _bring_back(self) -> None:
+        self._folder.unlink()
+        self._away.rename(self._folder)
+
+    def _keep_copy(self) -> None:
+        _copied(self._file, self._copy)
+
+    def _restore(self) -> None:
+        self._replace(self._copy, self._newest)
+
+    def _return(self) -> None:
+        self._replace(self._newest, self._interim)
+        self._merge(f"sqlite:///{self._interim}")
+
+    def _replace(self, by: Path, kept: Path) -> None:
+        """Put a copy in the archive's place; what stood there until then is `kept`, and nobody writes between the two."""
+        kept.unlink(missing_ok=True)
+
+        def keep(status: int, _left: int, _all: int) -> None:
+            if status == _STEPPED and not kept.exists():  # nobody else writes from the first page on
+                _copied(self._file, kept)
+
+        with closing(_opened(by)) as source, closing(_opened(self._file)) as target:
+            source.backup(target, pages=1, progress=keep)
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(f"file:{path}?mode=rw", uri=True, timeout=_PATIENCE_S, isolation_level=None)
+
+
+def _copied(path: Path, to: Path) -> None:
+    with closing(_opened(path)) as source, closing(sqlite3.connect(to)) as target:
+        source.backup(target)
+
+
+class PostgresArchive(RunArchive):
+    """A database of a server's own. A copy of it is one more database, and to restore is to give that its name."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self._server = Postgres(folder / "postgres")
+        self.url = self._url(_NAME)
+
+    def __enter__(self) -> Self:
+        with ExitStack() as held:
+            held.enter_context(self._server)
+            self._say(f"CREATE DATABASE {_NAME}")
+            super().__enter__()
+            self._held.push(held.pop_all())
+        return self
+
+    def query(self, sql: str) -> list[Any]:
+        with psycopg.connect(self.url) as connection:
+            return connection.execute(sql).fetchall()  # type: ignore[call-overload]
+
+    def _pause(self) -> None:
+        self._server.pause()
+
+    def _go_on(self) -> None:
+        self._server.go_on()
+
+    def _take_away(self) -> None:
+        self._server.kill()
+
+    def _bring_back(self) -> None:
+        self._server.start()
+
+    def _keep_copy(self) -> None:
+        with self._alone():
+            self._say("DROP DATABASE IF EXISTS om_copy", f"CREATE DATABASE om_copy TEMPLATE {_NAME}")
+
+    def _restore(self) -> None:
+        with self._alone():
+            self._say("DROP DATABASE IF EXISTS om_newest", f"ALTER DATABASE {_NAME} RENAME TO om_newest")
+            self._say(f"CREATE DATABASE {_NAME} TEMPLATE om_copy")
+
+    def _return(self) -> None:
+        with self._alone():
+            self._say("DROP DATABASE IF EXISTS om_interim", f"ALTER DATABASE {_NAME} RENAME TO om_interim")
+            self._say(f"ALTER DATABASE om_newest RENAME TO {_NAME}", "ALTER DATABASE om_interim ALLOW_CONNECTIONS true")
+        self._merge(self._url("om_interim"))
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Nobody is connected to the archive, nor will be, until whatever has its name then is ready."""
+        self._say(f"ALTER DATABASE {_NAME} ALLOW_CONNECTIONS false")
+        ended = f"SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = '{_NAME}'"
+        self._say(ended)
+        yield
+        self._say(f"ALTER DATABASE {_NAME} ALLOW_CONNECTIONS true")
+
+    def _say(self, *statements: str) -> None:
+        with psycopg.connect(self._server.url, autocommit=True) as connection:
+            for statement in statements:
+                connection.execute(statement)  # type: ignore[call-overload]
+
+    def _url(self, name: str) -> str:
+        return f"{self._server.url.rpartition('/')[0]}/{name}"
+
+
+ARCHIVES: Final[dict[str, Callable[[Path], RunArchive]]] = {"sqlite": SqliteArchive, "postgres": PostgresArchive}

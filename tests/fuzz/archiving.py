@@ -1,0 +1,167 @@
+"""What moves the past to the archive and back, dies on the way, or finds that the archive is away."""
+
+from collections.abc import Callable
+from typing import Any
+
+from fuzz import owners
+from fuzz.activity import ALL, Activity
+from fuzz.checker import BrokenError
+from fuzz.game import RESOURCES, Game
+from om_api.domain.values import Scope
+from om_api.recall.analysis import AUTO
+from om_api.store.archiving import comparing
+from om_api.store.archiving.candidates import past
+from om_api.store.archiving.moving import Planned, move
+from om_api.store.memory import clear, due, reading
+from om_workers.work.archiver import Archiver
+
+_LONG_S = 1e9  # a worker that is stopped has time
+_DAY_S = 86_400
+# before it is written, before it is read back, before it is dropped: where an archiver may be overtaken or die
+_ON_THE_WAY = ("archive.write", "archive.read", "archive")
+# an owner who brought things back, before and while what is left goes to the archive again
+_SETTLING = (
+    "bring_back",
+    "archive.fence",
+    "archive.names",
+    "archive.fences",
+    "archive.write",
+    "archive",
+    "archive.discard",
+)
+
+
+def _round(game: Game) -> Callable[[], Any]:
+    """A worker's round, for which everybody is due."""
+    services, client, due_now = game.world.services, game.client, dict.fromkeys(RESOURCES, 0)
+
+    def work() -> None:
+        client.zadd(services.keys.archivable, due_now)
+        Archiver(services).round(_LONG_S)
+
+    return work
+
+
+def _move(game: Game) -> Callable[[], Any]:
+    """One resource moves, all that is old enough of it in one transaction."""
+    run, keys, resource = game.world.services.run, game.world.services.keys, game.resource
+
+    def work() -> None:
+        threads = run(clear.threads_met(keys, resource))
+        word = run(reading.stored_scope(keys, resource)) or game.world.services.settings.for_agent(resource).scope
+        scopes = [Scope(resource)] if word == "resource" else [Scope(resource, name) for name in threads]
+        found = run(past(keys, resource, scopes, threads, run(due.server_ms()), _DAY_S))
+        run(move(keys, [Planned(resource, found.ready, AUTO, _DAY_S)]))
+
+    return work
+
+
+def archive(game: Game) -> None:
+    """A worker archives what there is."""
+    game.begin("archive", game.dice.choice([_round, _move])(game))
+
+
+def archive_killed(game: Game) -> None:
+    """A worker dies before it wrote, before it read back, before it dropped, or when it was done and nobody heard of that."""
+    worker = game.start("archive and die", _move(game))
+    worker.come_to(game.dice.choice(_ON_THE_WAY))
+    worker.kill(reply_lost=game.dice.random() < 0.5)
+
+
+def archive_overtaken(game: Game) -> None:
+    """A worker read a source, wrote it, or read it back; before it goes on an owner changes it, or another worker moves it."""
+    worker = game.start("overtaken archive", _move(game))
+    worker.come_to(game.dice.choice(_ON_THE_WAY))
+    _somebody_changes(game)
+    worker.finish()
+
+
+def _somebody_changes(game: Game) -> None:
+    overtaking = [owners.erase, owners.erase, owners.clear, owners.clear_thread, owners.forget, owners.restore, archive]
+    resource, before = game.resource, [*game.running]
+    if work := game.dice.choice(overtaking):
+        work(game)
+    for activity in [activity for activity in game.running if activity not in before]:
+        activity.finish()
+    game.resource = resource
+
+
+def owner_overtaken(game: Game) -> None:
+    """An owner brought back what they change, or has not settled yet what is left, and dies, or a worker archives meanwhile."""
+    if not (owner := _owner(game)):
+        return
+    owner.come_to(game.dice.choice(_SETTLING))
+    if game.dice.random() < 0.4:
+        owner.kill(reply_lost=game.dice.random() < 0.5)
+        return
+    for _ in range(game.dice.choice([1, 1, 2])):
+        game.start("overtaking archive", game.dice.choice([_round, _move])(game)).finish()
+    owner.finish()
+
+
+def _owner(game: Game) -> Activity | None:
+    """An owner who is about to begin."""
+    before, begin = [*game.running], game.begin
+    game.begin = game.start  # type: ignore[method-assign]  # whoever begins here is led on from the first command
+    try:
+        verbs = [
+            owners.erase,
+            owners.clear,
+            owners.clear_thread,
+            owners.forget,
+            owners.restore,
+            owners.migrate,
+            owners.retry,
+        ]
+        game.dice.choice(verbs)(game)
+    finally:
+        game.begin = begin  # type: ignore[method-assign]
+    return next((activity for activity in game.running if activity not in before), None)
+
+
+def archive_is_away(game: Game) -> None:
+    """Nobody who is under way reaches the archive any more, or it is back. Who recalls meanwhile is told a part."""
+    if game.cold is None:
+        return
+    game.cold.away = not game.cold.away
+    om, resource = game.world.om, game.resource
+
+    def read() -> None:
+        answer = om.recall("0001 0002 0003", resource, limit=5)
+        if answer.partial and "archive" not in answer.partial:
+            raise BrokenError(f"{resource}: what is missing is not said: {answer.partial}")
+
+    game.start("recall without an archive", read).go(ALL)
+    if game.dice.random() < 0.7:
+        _somebody_changes(game)
+
+
+def tidy(game: Game) -> None:
+    """The archive is rid of what is over, and of what nobody names."""
+    run, keys = game.world.services.run, game.world.services.keys
+    game.begin("tidy", lambda: run(comparing.tidy(keys, "", 50)))
+
+
+def at_rest(game: Game) -> None:
+    """Everything is archived that can be, and tidied; then what Redis names stands in the archive, and nothing else does."""
+    game.cold.away = False
+    for world in game.worlds:
+        game.world = world
+        _round(game)()
+    run, keys = game.world.services.run, game.world.services.keys
+    run(comparing.tidy(keys, "", 50))
+    game.check()
+    for resource in RESOURCES:
+        found = run(comparing.compare(keys, resource))
+        if found.neither or found.both or (found.unnamed and found.known):
+            raise BrokenError(f"{resource}: at rest Redis and the archive differ: {found}")
+
+
+WEIGHTS: dict[Callable[[Game], Any], float] = {
+    archive: 14,
+    archive_killed: 8,
+    archive_overtaken: 12,
+    owner_overtaken: 12,
+    archive_is_away: 6,
+    tidy: 5,
+}
