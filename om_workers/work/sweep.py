@@ -28,7 +28,6 @@ _SLICES = 100  # of 1,000 keys each: a store of 100,000 keys is seen whole withi
 _RESOURCES = 2_000
 _REVIEWS = 1_000  # that should be decided by now
 _CHUNKS = 200  # of one memory, indexed in one round
-_DAY_MS = 86_400_000
 _log = structlog.get_logger("om_workers")
 
 

@@ -40,8 +40,8 @@ WORK = ("observe", "reflect")
 
 
 @pytest.mark.timeout(300)
-def test_every_series_is_what_the_store_says_and_outlives_the_workers(run):
-    house = run(_FILES, commands=())
+def test_every_series_is_what_the_store_says_and_outlives_the_workers(run, tmp_path):
+    house = run(_FILES, commands=(), archive__url=f"sqlite:///{tmp_path}/archive.db")
     crew = _crew(house)
     for resource in ("harold", "albert", "broken"):  # the first two have a label of their own
         _talk(house, resource)
