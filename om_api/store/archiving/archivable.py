@@ -5,6 +5,7 @@ from contextlib import suppress
 
 import msgspec
 
+from om_api.domain.learned import learned
 from om_api.store.driver.replies import as_bool, as_bytes, as_int, as_names, as_pairs, server_ms, write
 from om_api.store.driver.steps import Batch, Steps, batch
 from om_api.store.memory.keys import Keys
@@ -12,6 +13,7 @@ from om_api.store.memory.keys import Keys
 _KEPT_MS = 7 * 86_400_000  # that a fault is told
 
 
+@learned
 class ArchiveFault(msgspec.Struct, frozen=True):
     """Since when (server ms) nothing can be archived, and why."""
 

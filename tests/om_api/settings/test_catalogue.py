@@ -14,6 +14,7 @@ def test_groups_are_the_mappings_of_the_file():
         "total_budget",
         "push_limits",
         "durability",
+        "archive",
         "events",
         "audit",
         "webhooks",
