@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from om_bench.speed import (
     activating,
+    archiving,
     context,
     extracting,
     idling,
@@ -49,7 +50,7 @@ def test_the_rooms_that_are_named_are_asked_in_their_order_else_all_of_them(priv
 
 def test_whatever_measures_on_a_stand_is_in_the_report_once():
     """Breaks when something is measured by nobody: its module has it, and no name leads there."""
-    modules = (activating, context, extracting, idling, recalling, remembering, syncing, working, writing)
+    modules = (activating, archiving, context, extracting, idling, recalling, remembering, syncing, working, writing)
     measures = {
         each
         for module in modules
