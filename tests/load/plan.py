@@ -43,6 +43,7 @@ class Run(NamedTuple):
     observation_threshold: int = 3_000
     quiet_limit: float = 60
     wait_replicas: int = 0  # one server has none
+    archive: str = ""  # nothing is old enough
     leap_s: float = 0  # the server's clock goes on as it does
     hostile_turn: float = 15  # s that the hostile tenant is away, and then here
     hostile_limit: float = 3  # times the others' calm p99, at most, beside him
