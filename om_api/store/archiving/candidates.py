@@ -6,7 +6,7 @@ from typing import NamedTuple
 from om_api.archive.entries import Kind
 from om_api.domain.values import Scope
 from om_api.store.driver.replies import Pair, as_bytes, as_int, as_pairs
-from om_api.store.driver.steps import Steps, batch, by_name
+from om_api.store.driver.steps import Batch, Steps, batch, by_name
 from om_api.store.memory.decoding import as_generation
 from om_api.store.memory.keys import Keys, ResourceKeys
 
@@ -46,11 +46,10 @@ def past(
     It is kept for `keep_s` from when it was made.
     """
     of = keys.of(resource)
-    marked, sources = yield from batch(
-        as_pairs("ZRANGEBYSCORE", of.archived, "-inf", "+inf", "WITHSCORES"),
+    archived, sources = yield from batch(
+        marks(of),
         by_name(threads, lambda name: as_pairs("ZRANGE", of.sources(name), 0, -1, "WITHSCORES")),
     )
-    archived = {name.decode() for name, _ in marked}
     found = [*_sources(of, sources)]
     for scope in scopes:
         found += yield from _history(of, scope)
@@ -69,12 +68,13 @@ def _sources(of: ResourceKeys, sources: Mapping[str, Sequence[Pair]]) -> Iterato
 def source_of(of: ResourceKeys, observation: str, thread: str, at: int) -> Movable:
     """The messages behind an observation that was activated at some time (Unix ms)."""
     key = of.source(observation)
-    return Movable(tail(of, key), "messages", thread, at, 0, key, of.segment(observation), of.sources(thread))
+    return Movable(of.tail(key), "messages", thread, at, 0, key, of.segment(observation), of.sources(thread))
 
 
-def tail(of: ResourceKeys, key: str) -> str:
-    """A key without the part that all keys of its resource share: the name of what it holds in the archive."""
-    return key.removeprefix(f"{of.base}:")
+def marks(of: ResourceKeys) -> Batch[dict[str, int]]:
+    """What of a resource stands in the archive, and in which revision."""
+    listed = as_pairs("ZRANGE", of.archived, 0, -1, "WITHSCORES")
+    return listed.then(lambda pairs: {name.decode(): int(revision) for name, revision in pairs})
 
 
 def _history(of: ResourceKeys, scope: Scope) -> Steps[list[Movable]]:
@@ -89,7 +89,7 @@ def _history(of: ResourceKeys, scope: Scope) -> Steps[list[Movable]]:
     sizes = yield from by_name([n for n, _ in sets], lambda n: as_int("ZCOUNT", of.reflected(scope, n), "-inf", "+inf"))
     thread = scope.thread or ""
     found = [
-        Movable(tail(of, name), "observations", thread, made.get(n, 0), 0, name, name, name)
+        Movable(of.tail(name), "observations", thread, made.get(n, 0), 0, name, name, name)
         for n, name in sets
         if sizes[n]
     ]
@@ -100,4 +100,4 @@ def _history(of: ResourceKeys, scope: Scope) -> Steps[list[Movable]]:
 def generation_of(of: ResourceKeys, scope: Scope, n: int, at: int) -> Movable:
     """A generation that was made at some time (Unix ms)."""
     key = of.reflections(scope)
-    return Movable(f"{tail(of, key)}|{n}", "generation", scope.thread or "", at, 0, key, key, of.record(scope), n)
+    return Movable(f"{of.tail(key)}|{n}", "generation", scope.thread or "", at, 0, key, key, of.record(scope), n)

@@ -11,18 +11,16 @@ and whoever removes looks once more when it is done, and repeats it.
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
-from itertools import islice
 from typing import Any, TypeVar
 
 from om_api.archive.entries import Entry
-from om_api.archive.protocol import Archive
 from om_api.domain.errors import ArchiveError, InvalidInputError, OMError, StoreError
 from om_api.domain.values import Scope
 from om_api.recall.analysis import AUTO
-from om_api.store.archiving.candidates import Movable, generation_of, source_of
+from om_api.store.archiving.candidates import Movable, generation_of, marks, source_of
 from om_api.store.archiving.moving import HOLD, Planned, move
-from om_api.store.driver.archived_keys import lacks
-from om_api.store.driver.replies import as_int, as_pairs, number, write
+from om_api.store.driver.archived_keys import lacks, read_entries, slices
+from om_api.store.driver.replies import as_int, number, write
 from om_api.store.driver.steps import FromArchive, HasArchive, Steps, Verb, exact
 from om_api.store.memory import clear
 from om_api.store.memory.clear import Cleared
@@ -111,7 +109,7 @@ def _settled(keys: Keys, resource: str, *, removes: bool) -> Steps[None]:
 
 
 def _is_archived(keys: Keys, resource: str, wanted: Callable[[str], bool]) -> Steps[bool]:
-    return any(map(wanted, (yield from _marks(keys.of(resource)))))
+    return any(map(wanted, (yield from marks(keys.of(resource)))))
 
 
 def cleared(keys: Keys, resource: str, *, retention: bool = False) -> Steps[Cleared]:
@@ -132,17 +130,13 @@ def _archive_for(keys: Keys, resource: str) -> Steps[bool]:
     return False
 
 
-def _read(resource: str, marks: Mapping[str, int], archive: Archive) -> dict[str, Entry]:
-    return archive.read(resource, marks)
-
-
 def bring_back(keys: Keys, resource: str, wanted: Callable[[str], bool]) -> Steps[int]:
     """Put what is archived of a resource back into Redis, as far as it is wanted; how many things that were."""
     of, brought, tried = keys.of(resource), 0, 0
-    while named := {name: mark for name, mark in (yield from _marks(of)).items() if wanted(name)}:
-        tried, marks = tried + 1, iter(named.items())
-        while some := dict(islice(marks, _SOME)):
-            entries = yield from FromArchive(partial(_read, resource, some))
+    while named := {name: mark for name, mark in (yield from marks(of)).items() if wanted(name)}:
+        tried += 1
+        for some in slices(named, _SOME):
+            entries = yield from FromArchive(partial(read_entries, resource, some))
             if (lost := some.keys() - entries.keys()) and tried == _LOOKS:
                 raise lacks(resource, lost)
             there = {name: mark for name, mark in some.items() if name in entries}
@@ -152,14 +146,9 @@ def bring_back(keys: Keys, resource: str, wanted: Callable[[str], bool]) -> Step
     return brought
 
 
-def _marks(of: ResourceKeys) -> Steps[dict[str, int]]:
-    listed = yield from as_pairs("ZRANGE", of.archived, 0, -1, "WITHSCORES")
-    return {name.decode(): int(revision) for name, revision in listed}
-
-
-def _back(of: ResourceKeys, marks: Mapping[str, int], entries: Mapping[str, Entry]) -> tuple[list[str], list[Any]]:
+def _back(of: ResourceKeys, named: Mapping[str, int], entries: Mapping[str, Entry]) -> tuple[list[str], list[Any]]:
     names, args = [of.archived], list[Any]()
-    for name, mark in marks.items():
+    for name, mark in named.items():
         entry, key = entries[name], f"{of.base}:{name.partition('|')[0]}"
         stays = entry.kind == "generation"
         names += [key, key.replace(of.source(""), of.segment(""), 1)]
@@ -192,7 +181,7 @@ def settle(keys: Keys, resource: str, *, removes: bool) -> Steps[None]:
 def _unnamed(of: ResourceKeys, resource: str) -> Steps[set[tuple[str, int]]]:
     """The rows that `archived` does not name, or names in another revision."""
     rows = yield from FromArchive(lambda archive: archive.names(resource))
-    return rows - (yield from _marks(of)).items()
+    return rows - (yield from marks(of)).items()
 
 
 def _candidate(of: ResourceKeys, entry: Entry) -> Movable:

@@ -4,7 +4,8 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
-from om_api.store.driver.replies import as_int, as_pairs, command, server_ms, word, write
+from om_api.store.archiving.candidates import marks
+from om_api.store.driver.replies import as_int, command, server_ms, word, write
 from om_api.store.driver.steps import Batch, FromArchive, Steps, batch, by_name
 from om_api.store.memory.keys import Keys, ResourceKeys
 
@@ -32,27 +33,20 @@ def compare(keys: Keys, resource: str) -> Steps[HomesCompared]:
     """
     of = keys.of(resource)
     rows = yield from FromArchive(lambda archive: archive.names(resource))
-    marks, known = yield from _marks(of)
+    archived, kind = yield from batch(marks(of), command(word, "TYPE", of.tokens))
     revisions = defaultdict[str, list[int]](list)
     for name, revision in rows:
         revisions[name].append(revision)
-    counting = {name: _counting(mark, revisions.get(name, ())) for name, mark in marks.items()}
+    counting = {name: _counting(mark, revisions.get(name, ())) for name, mark in archived.items()}
     named = {(name, revision) for name, revision in counting.items() if revision is not None}
-    there = yield from _standing(of, sorted({name for name, _ in rows - named} | marks.keys()))
+    there = yield from _standing(of, sorted({name for name, _ in rows - named} | archived.keys()))
     unnamed = {row for row in rows - named if row[0] in counting or row[0] not in there}
     neither = sorted(name for name, revision in counting.items() if revision is None and name not in there)
-    return HomesCompared(neither, sorted(there & marks.keys()), unnamed, known)
+    return HomesCompared(neither, sorted(there & archived.keys()), unnamed, kind != "none")
 
 
 def _counting(mark: int, revisions: Iterable[int]) -> int | None:
     return min((revision for revision in revisions if revision >= mark), default=None)
-
-
-def _marks(of: ResourceKeys) -> Steps[tuple[dict[str, int], bool]]:
-    listed, tokens = yield from batch(
-        as_pairs("ZRANGE", of.archived, 0, -1, "WITHSCORES"), command(word, "TYPE", of.tokens)
-    )
-    return {name.decode(): int(mark) for name, mark in listed}, tokens != "none"
 
 
 def _standing(of: ResourceKeys, names: Sequence[str]) -> Steps[set[str]]:

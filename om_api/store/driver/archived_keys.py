@@ -101,8 +101,8 @@ def _of_resource(ask: Asking, base: str, wanted: Sequence[_Lacking]) -> Calls[li
         look = yield from _look(ask, base, wanted)
         marks = {name: look.archived[name] for each in wanted for name in _entries(each, look.archived)}
         entries: dict[str, Entry] = {}
-        for some in _slices(marks):
-            entries |= yield from ask.archive(FromArchive(partial(_read, resource, some)))
+        for some in slices(marks, _SOME):
+            entries |= yield from ask.archive(FromArchive(partial(read_entries, resource, some)))
         if marks.keys() <= entries.keys():
             return [
                 (each, _answer(each, reply, look, entries)) for each, reply in zip(wanted, look.replies, strict=True)
@@ -118,13 +118,15 @@ def lacks(resource: str, names: Collection[str]) -> ArchiveError:
     )
 
 
-def _read(resource: str, marks: Mapping[str, int], archive: Archive) -> dict[str, Entry]:
+def read_entries(resource: str, marks: Mapping[str, int], archive: Archive) -> dict[str, Entry]:
+    """Entries as `archived` names them, for a step."""
     return archive.read(resource, marks)
 
 
-def _slices(marks: Mapping[str, int]) -> Iterator[dict[str, int]]:
+def slices(marks: Mapping[str, int], size: int) -> Iterator[dict[str, int]]:
+    """So many of what `archived` names at a time."""
     every = iter(marks.items())
-    while some := dict(islice(every, _SOME)):
+    while some := dict(islice(every, size)):
         yield some
 
 

@@ -63,8 +63,8 @@ def fetched(keys: Keys, resource: str, marks: Mapping[str, int]) -> Steps[dict[s
 
 
 def _entry(of: ResourceKeys, observation: str) -> str:
-    return of.source(observation).removeprefix(f"{of.base}:")
+    return of.tail(of.source(observation))
 
 
 def _observation(of: ResourceKeys, entry: str) -> str:
-    return entry.removeprefix(of.source("").removeprefix(f"{of.base}:"))
+    return entry.removeprefix(of.tail(of.source("")))
