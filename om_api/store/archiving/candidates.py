@@ -8,7 +8,7 @@ from om_api.domain.values import Scope
 from om_api.store.driver.replies import Pair, as_bytes, as_int, as_pairs
 from om_api.store.driver.steps import Batch, Steps, batch, by_name
 from om_api.store.memory.decoding import as_generation
-from om_api.store.memory.keys import Keys, ResourceKeys
+from om_api.store.memory.keys import Keys, ResourceKeys, tail_of
 
 _BEFORE = 200  # generations that are in the history no more, whose replaced observations may still be there
 
@@ -68,7 +68,7 @@ def _sources(of: ResourceKeys, sources: Mapping[str, Sequence[Pair]]) -> Iterato
 def source_of(of: ResourceKeys, observation: str, thread: str, at: int) -> Movable:
     """The messages behind an observation that was activated at some time (Unix ms)."""
     key = of.source(observation)
-    return Movable(of.tail(key), "messages", thread, at, 0, key, of.segment(observation), of.sources(thread))
+    return Movable(tail_of(of, key), "messages", thread, at, 0, key, of.segment(observation), of.sources(thread))
 
 
 def marks(of: ResourceKeys) -> Batch[dict[str, int]]:
@@ -89,7 +89,7 @@ def _history(of: ResourceKeys, scope: Scope) -> Steps[list[Movable]]:
     sizes = yield from by_name([n for n, _ in sets], lambda n: as_int("ZCOUNT", of.reflected(scope, n), "-inf", "+inf"))
     thread = scope.thread or ""
     found = [
-        Movable(of.tail(name), "observations", thread, made.get(n, 0), 0, name, name, name)
+        Movable(tail_of(of, name), "observations", thread, made.get(n, 0), 0, name, name, name)
         for n, name in sets
         if sizes[n]
     ]
@@ -100,4 +100,4 @@ def _history(of: ResourceKeys, scope: Scope) -> Steps[list[Movable]]:
 def generation_of(of: ResourceKeys, scope: Scope, n: int, at: int) -> Movable:
     """A generation that was made at some time (Unix ms)."""
     key = of.reflections(scope)
-    return Movable(f"{of.tail(key)}|{n}", "generation", scope.thread or "", at, 0, key, key, of.record(scope), n)
+    return Movable(f"{tail_of(of, key)}|{n}", "generation", scope.thread or "", at, 0, key, key, of.record(scope), n)

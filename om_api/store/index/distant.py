@@ -9,7 +9,7 @@ from om_api.recall.segment_format import SegmentError
 from om_api.store.driver.replies import as_bytes
 from om_api.store.driver.steps import FromArchive, Steps
 from om_api.store.driver.tolerant_read import of_many
-from om_api.store.memory.keys import Keys, ResourceKeys
+from om_api.store.memory.keys import Keys, ResourceKeys, tail_of
 
 _FEW = 200  # of which each is asked for by itself
 
@@ -63,8 +63,8 @@ def fetched(keys: Keys, resource: str, marks: Mapping[str, int]) -> Steps[dict[s
 
 
 def _entry(of: ResourceKeys, observation: str) -> str:
-    return of.tail(of.source(observation))
+    return tail_of(of, of.source(observation))
 
 
 def _observation(of: ResourceKeys, entry: str) -> str:
-    return entry.removeprefix(of.tail(of.source("")))
+    return entry.removeprefix(tail_of(of, of.source("")))

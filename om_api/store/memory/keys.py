@@ -179,17 +179,18 @@ class ResourceKeys:
         self.archived = f"{base}:{INDEX}"  # what stands in the archive, by the tail of its key: in which revision
         self.pace = f"{base}:pace"  # how far pushes are ahead of what they are limited to
 
-    def tail(self, key: str) -> str:
-        """A key without what all keys of its resource begin with: what it is called in the archive."""
-        return key.removeprefix(f"{self.base}:")
-
     def staged(self, transfer: str, name: str) -> str:
         """Where an import writes what is to be the key `name` of this resource; nobody reads it there, and it expires."""
-        return f"{self.base}:import:{transfer}:{self.tail(name)}"
+        return f"{self.base}:import:{transfer}:{tail_of(self, name)}"
 
     def reflected(self, scope: Scope, generation: int) -> str:
         """The observations that a generation replaced."""
         return f"{self.base}:reflected:{generation}{_tail(scope)}"
+
+
+def tail_of(of: ResourceKeys, key: str) -> str:
+    """A key without what all keys of its resource begin with: what it is called in the archive."""
+    return key.removeprefix(f"{of.base}:")
 
 
 def keys_of(settings: Settings, *, cluster: bool = False) -> Keys:

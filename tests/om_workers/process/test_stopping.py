@@ -96,17 +96,17 @@ def test_one_thread_waits_for_each_call_in_flight_whatever_their_number(thinking
     stopping = Stopping()
     thinking.wait = stopping.wait_for
     within(5, seven)  # the one thread in which all calls run
-    before = threading.active_count()
+    before = set(threading.enumerate())
     waiting = [threading.Thread(target=_left, args=[thinking]) for _ in range(20)]
     for each in waiting:
         each.start()
     wait_until(lambda: len(stopping._in_flight) == 20, "all calls to be in flight")
 
-    assert threading.active_count() - before == 20
+    assert len(set(threading.enumerate()) - before) == 20
     stopping.leave()
     for each in waiting:
         each.join(5)
-    assert threading.active_count() == before
+    assert not set(threading.enumerate()) - before
 
 
 def _left(model):
