@@ -150,9 +150,9 @@ def _of_the_archive(store: Any) -> None:
     store.client.zadd(of.source("c9"), {"said": 1, "said too": 2})
     store.client.zadd(of.sources("t1"), {"c9": 1})
     store.client.expire(of.sources("t1"), 1)
-    held = [of.archived, of.lock("archive"), *keys[1:], of.sources("t1")]
-    call(store, "archive", held, [TTL, 0, "source:c9", 1, "", 2, "said", "said too"])
     later = int(store.client.time()[0] + TTL) * 1_000
+    held = [of.archived, of.hold, *keys[1:], of.sources("t1")]
+    call(store, "archive", held, [TTL, "", "", later, "source:c9", 1, "", 2, "said", "said too"])
     call(store, "bring_back", keys, ["source:c9", 1, later, "words", 2, 1, "said", 2, "said too"])
 
 

@@ -61,15 +61,11 @@ class Archive(Protocol):
     def remove(self, resource: str) -> int:
         """Delete all of a resource and raise its fence, even where nothing was there; returns how many rows."""
 
-    def discard(self, resource: str, rows: Collection[Row], *, written_before: int | None = None) -> int:
-        """Delete rows that nobody names; returns how many. No fence rises.
+    def discard(self, resource: str, rows: Collection[Row]) -> int:
+        """Delete rows that nobody names, nor is about to; returns how many. No fence rises."""
 
-        Time 0: a sweeper finds no marker of an entry. Time 1: a worker writes the same content again, at the same revision,
-        and marks it. Time 2: the sweeper discards it. `written_before` (Unix ms) leaves alone what was written since then.
-        """
-
-    def expired(self, now_ms: int, most: int) -> list[tuple[str, str, int]]:
-        """Entries whose time is over, those first that were to go first."""
+    def expired(self, now_ms: int, most: int, resource: str | None = None) -> list[tuple[str, str, int]]:
+        """Entries whose time is over, of all or of one resource, those first that were to go first."""
 
     def resources(self, after: str, most: int) -> list[str]:
         """The next resources of which anything is archived, in order."""

@@ -68,11 +68,13 @@ def names(connection: Connection, resource: str) -> set[Row]:
     return {(name, revision) for name, revision in connection.execute(asked)}
 
 
-def expired(connection: Connection, now_ms: int, most: int) -> list[tuple[str, str, int]]:
+def expired(connection: Connection, now_ms: int, most: int, resource: str | None) -> list[tuple[str, str, int]]:
     """What is to go, the oldest first."""
     asked = select(ENTRIES.c.resource, ENTRIES.c.name, ENTRIES.c.revision).where(ENTRIES.c.expires_at <= now_ms)
+    if resource is not None:
+        asked = asked.where(ENTRIES.c.resource == resource)
     rows = connection.execute(asked.order_by(ENTRIES.c.expires_at).limit(most))
-    return [(resource, name, revision) for resource, name, revision in rows]
+    return [(of, name, revision) for of, name, revision in rows]
 
 
 def resources(connection: Connection, after: str, most: int) -> list[str]:

@@ -110,15 +110,15 @@ class SqlArchive(Archive):
         with self._writing() as connection:
             return writing.remove(connection, resource)
 
-    def discard(self, resource: str, rows: Collection[Row], *, written_before: int | None = None) -> int:
+    def discard(self, resource: str, rows: Collection[Row]) -> int:
         """Delete rows that nobody names."""
         with self._writing() as connection:
-            return writing.discard(connection, resource, rows, written_before)
+            return writing.discard(connection, resource, rows)
 
-    def expired(self, now_ms: int, most: int) -> list[tuple[str, str, int]]:
+    def expired(self, now_ms: int, most: int, resource: str | None = None) -> list[tuple[str, str, int]]:
         """What is to go."""
         with self._reading() as connection:
-            return reading.expired(connection, now_ms, most)
+            return reading.expired(connection, now_ms, most, resource)
 
     def resources(self, after: str, most: int) -> list[str]:
         """The next resources."""

@@ -67,11 +67,9 @@ def remove(connection: Connection, resource: str) -> int:
     return connection.execute(delete(ENTRIES).where(ENTRIES.c.resource == resource)).rowcount
 
 
-def discard(connection: Connection, resource: str, rows: Collection[Row], written_before: int | None) -> int:
+def discard(connection: Connection, resource: str, rows: Collection[Row]) -> int:
     """Delete rows."""
     own = delete(ENTRIES).where(ENTRIES.c.resource == resource)
-    if written_before is not None:
-        own = own.where(ENTRIES.c.archived_at < written_before)
     revision = tuple_(ENTRIES.c.name, ENTRIES.c.revision)
     return sum(connection.execute(own.where(revision.in_(some))).rowcount for some in slices(sorted(rows)))
 
@@ -106,7 +104,7 @@ def _kept(connection: Connection, keys: Sequence[Named]) -> dict[Named, Any]:
 
 
 def _touch(connection: Connection, same: Mapping[Named, int], rows: Mapping[Named, dict[str, Any]]) -> None:
-    """Note that what is the same was written again, to be kept until when it says now; who discards what is old leaves it."""
+    """Note that what is the same was written again, to be kept until when it says now."""
     if same:
         given = [
             {

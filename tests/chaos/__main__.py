@@ -10,6 +10,7 @@ from chaos.plan import FULL_SECONDS, Least, Run
 from chaos.run import chaos
 
 _KILLS = 6  # of workers in a minute, where there is an archive: some die all at once too
+_GENERATIONS = 5  # in a minute there
 _DUE = 200  # memories without a worker, where there is an archive: another promise is held then
 
 
@@ -23,7 +24,8 @@ def run_of(minutes: float, seed: int, fsync: str, archive: str = "") -> Run:
     longer = least._replace(kills=round(least.kills * share), messages=round(least.messages * share))
     if not archive:
         return Run(minutes * 60, seed, fsync, longer)
-    fewer = longer._replace(kills=round(_KILLS * minutes), generations=10, restarts=2, migrations=0, due=_DUE)
+    made = {"kills": round(_KILLS * minutes), "generations": round(_GENERATIONS * minutes)}
+    fewer = longer._replace(**made, restarts=2, migrations=0, due=_DUE)
     return Run(minutes * 60, seed, fsync, fewer, archive=archive, compares=False)
 
 

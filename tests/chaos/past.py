@@ -86,16 +86,23 @@ class Past(threading.Thread):
         own = [said for said in list(self._journal.said.values()) if said.acknowledged_at]
         if not own:
             return
-        said, state = self._dice.choice(own), self._archive.state
+        self._read(own)
+        erasable = [said for said in own if said.resource.startswith(ERASED) and said.name not in self._journal.erased]
+        if erasable and self._dice.random() < _ERASES:
+            self._erase(self._dice.choice(erasable))
+
+    def _read(self, own: Sequence[Said]) -> None:
+        """Somebody's past, as of now; of an old archive one of whom verify names something that it lacks, if there is any."""
+        state = self._archive.state
+        if state == "old":
+            lacks = [breach.where for breach in self._om.verify() if _NEITHER in breach.what]
+            self.named += len(lacks)
+            own = [said for said in own if any(f"{{{said.resource}}}" in key for key in lacks)] or own
+        said = self._dice.choice(own)
         answers: Iterable[Any] = (self._om.recall(said.name, said.resource), self._om.history(said.resource))
         self.recalled += 1
         if any(answer.partial for answer in answers):
             self.partial[state] += 1
-        if state == "old":
-            self.named += sum(_NEITHER in str(breach) for breach in self._om.verify())
-        erasable = [said for said in own if said.resource.startswith(ERASED) and said.name not in self._journal.erased]
-        if erasable and self._dice.random() < _ERASES:
-            self._erase(self._dice.choice(erasable))
 
     def _erase(self, said: Said) -> None:
         """Erase a message's mark wherever it stands; what was asked before and not answered may have been done."""

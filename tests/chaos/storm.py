@@ -25,7 +25,6 @@ _OWNER_TIMEOUT_S = 15.0
 _MOST_CUT = 10_000
 _LAST_WORDS_S = 30
 _WRITERS = 5
-_ARCHIVES_S = 10  # until some worker archives
 
 
 class Storm:
@@ -56,6 +55,7 @@ class Storm:
         self.queues = Queues(house.server.waiting)
         self.past, self.rounds = self._archiving() if house.archive else (None, None)
         self.struck = 0  # how often all workers died just after one of them wrote to the archive
+        self._strikes_above: int | None = None  # how many rows it has when that is to happen
 
     def _archiving(self) -> tuple[Past, Rounds]:
         rest, more = self._part(AUTHOR, ERASABLE)
@@ -161,7 +161,7 @@ class Storm:
             self._let_pass(time.monotonic() + 0.1)
 
     def _let_pass(self, until: float) -> None:
-        """Tend the crew until a moment, and kill what is owed as soon as there is a worker that works."""
+        """Tend the crew until a moment, and kill what is owed as soon as there is a worker that works, or one that archives."""
         while True:
             self._house.crew.tend()
             if self._owed and self._killed(self._owed[0]):
@@ -169,7 +169,7 @@ class Storm:
             ahead = until - time.monotonic()
             if ahead <= 0:
                 return
-            time.sleep(min(ahead, 0.1))
+            self._strike_archivers(min(ahead, 0.1))
 
     def _killed(self, what: str) -> bool:
         whom = self._house.crew.kill(what.removeprefix("kill "), self._dice)
@@ -196,20 +196,21 @@ class Storm:
         elif whom == "server":
             self._to_server(verb)
         elif whom == "archive":
+            self._strikes_above = None
             self._house.archive.do(verb)
         elif whom == "archivers":
-            self._strike_archivers()
+            self._strikes_above = self._house.archive.count()
         else:
             self._to_one_of_several(what)
 
-    def _strike_archivers(self) -> None:
-        """Kill all workers as soon as one has written to the archive: what it wrote may be in Redis still."""
-        archive, until = self._house.archive, time.monotonic() + _ARCHIVES_S
-        before = now = archive.count()
-        while now <= before and time.monotonic() < until:
-            before, now = now, archive.count()
-        self._house.crew.strike("worker")
-        self.struck += now > before
+    def _strike_archivers(self, seconds: float) -> None:
+        """Sleep; if it is due, kill all workers as soon as one has archived something, which may be in Redis still."""
+        until = time.monotonic() + seconds
+        while self._strikes_above is not None and time.monotonic() < until:
+            if self._house.archive.count() > self._strikes_above:
+                self._house.crew.strike("worker")
+                self.struck, self._strikes_above = self.struck + 1, None
+        time.sleep(max(0.0, until - time.monotonic()))
 
     def _to_one_of_several(self, what: str) -> None:
         """What befalls one of several servers; a failover may take back what workers did, but no message."""

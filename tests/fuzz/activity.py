@@ -83,9 +83,9 @@ class Activity:
         while not self.finished and self.at not in load_all():
             self.go()
 
-    def come_to(self, script: str) -> None:
-        """Let it go on until its next command is a certain script, or comes to its end."""
-        while not self.finished and self.at != script:
+    def come_to(self, command: str) -> None:
+        """Let it go on until its next command is a certain script, or word of Redis, or comes to its end."""
+        while not self.finished and self.at.split(" ")[0] != command:
             self.go()
 
     def go_until(self, script: str) -> None:

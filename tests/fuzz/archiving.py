@@ -1,6 +1,6 @@
 """What moves the past to the archive and back, dies on the way, or finds that the archive is away."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from fuzz import owners
@@ -19,6 +19,8 @@ _LONG_S = 1e9  # a worker that is stopped has time
 _DAY_S = 86_400
 # before it is written, before it is read back, before it is dropped: where an archiver may be overtaken or die
 _ON_THE_WAY = ("archive.write", "archive.read", "archive")
+# who tidies read the rows, or what Redis names, or was about to discard what that does not
+_TIDYING = ("archive.names", "ZCOUNT", "archive.discard")
 # an owner who brought things back, before and while what is left goes to the archive again
 _SETTLING = (
     "bring_back",
@@ -70,8 +72,17 @@ def archive_killed(game: Game) -> None:
 
 def archive_overtaken(game: Game) -> None:
     """A worker read a source, wrote it, or read it back; before it goes on an owner changes it, or another worker moves it."""
-    worker = game.start("overtaken archive", _move(game))
-    worker.come_to(game.dice.choice(_ON_THE_WAY))
+    _overtaken(game, "overtaken archive", _move(game), _ON_THE_WAY)
+
+
+def tidy_overtaken(game: Game) -> None:
+    """Who tidies read one of both homes; before it goes on a worker archives, or an owner changes what is archived."""
+    _overtaken(game, "overtaken tidy", _tidy(game), _TIDYING)
+
+
+def _overtaken(game: Game, what: str, work: Callable[[], Any], on_the_way: Sequence[str]) -> None:
+    worker = game.start(what, work)
+    worker.come_to(game.dice.choice(on_the_way))
     _somebody_changes(game)
     worker.finish()
 
@@ -138,8 +149,12 @@ def archive_is_away(game: Game) -> None:
 
 def tidy(game: Game) -> None:
     """The archive is rid of what is over, and of what nobody names."""
+    game.begin("tidy", _tidy(game))
+
+
+def _tidy(game: Game) -> Callable[[], Any]:
     run, keys = game.world.services.run, game.world.services.keys
-    game.begin("tidy", lambda: run(comparing.tidy(keys, "", 50)))
+    return lambda: run(comparing.tidy(keys, "", 50))
 
 
 def at_rest(game: Game) -> None:
@@ -148,8 +163,8 @@ def at_rest(game: Game) -> None:
     for world in game.worlds:
         game.world = world
         _round(game)()
+    _tidy(game)()
     run, keys = game.world.services.run, game.world.services.keys
-    run(comparing.tidy(keys, "", 50))
     game.check()
     for resource in RESOURCES:
         found = run(comparing.compare(keys, resource))
@@ -164,4 +179,5 @@ WEIGHTS: dict[Callable[[Game], Any], float] = {
     owner_overtaken: 12,
     archive_is_away: 6,
     tidy: 5,
+    tidy_overtaken: 6,
 }

@@ -11,7 +11,7 @@ from om_api.archive.sql_archive import SqlArchive
 from om_api.client.recalling import Recalling
 from om_api.domain import judging
 from om_api.domain.identity import KnownId, Said
-from om_api.store.archiving import changing
+from om_api.store.archiving import changing, comparing
 from om_api.store.driver import scripts, slot_parts
 from om_api.store.driver.cluster import ClusterClient, Line
 from om_api.store.driver.steps import pack
@@ -71,6 +71,10 @@ def _fences_are_read_when_it_is_written(patch: pytest.MonkeyPatch) -> None:
     write = SqlArchive.write
     now = lambda archive, entries: archive.fences({entry.resource for entry in entries})  # noqa: E731
     patch.setattr(SqlArchive, "write", lambda archive, entries, _: write(archive, entries, now(archive, entries)))
+
+
+def _who_tidies_does_not_hold(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(comparing, "held", lambda _, work: work(""))
 
 
 def _nobody_settles(patch: pytest.MonkeyPatch) -> None:
@@ -226,6 +230,11 @@ GUARDS = (
         "what an owner removed while a worker was about to write it is in the archive",
         _fences_are_read_when_it_is_written,
         seed=31,
+    ),
+    Guard(
+        "who tidies does not keep others from archiving",
+        "a row of a worker that died is discarded while another one names it",
+        _who_tidies_does_not_hold,
     ),
     Guard(
         "bring_back does not ask what is archived now",

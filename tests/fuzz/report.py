@@ -76,6 +76,7 @@ OF_AN_ARCHIVE = {
     "an owner, overtaken by a worker who archives": "owner_overtaken",
     "the archive is away, or back": "archive_is_away",
     "the archive is tidied": "tidy",
+    "the archive is tidied, overtaken by a worker or an owner": "tidy_overtaken",
     "drop from Redis": "archive.lua",
     "bring back into Redis": "bring_back.lua",
 }

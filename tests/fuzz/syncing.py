@@ -98,7 +98,8 @@ def _due(game: Game, push: Push, fresh: Sequence[bool], edit: Edit | None, cut: 
     texts = ([before[name].text for name in others], [turn.form.text for turn in push.turns])
     said_twice = all(any(text.startswith(OK) for text in some) for some in texts)  # nobody can say which of them it is
     stand = pieces(game.look(push.resource))
-    whole = all(turn.name in stand for turn, word in zip(push.turns, words, strict=True) if word == "known")
+    said = list(zip(push.turns, words, strict=True))
+    whole = all(turn.name in stand for turn, word in said if word == "known")
     if edit:
         said_twice = said_twice or _may_go_on(push.turns)
         words[edit.n] = _edited(edit, push.turns[edit.n], before) if whole and others <= {edit.was.name} else ""
@@ -106,6 +107,8 @@ def _due(game: Game, push: Push, fresh: Sequence[bool], edit: Edit | None, cut: 
     overtaken = others and "grown" in words  # another's branch stands behind what grew
     if "" in words or not at_end or said_twice or overtaken:
         return None
+    if any(word == "known" and not turn.id and len(turn.forms) > 1 and turn.name not in stand for turn, word in said):
+        return None  # its name is of what it said at first (decision 0039), and what it said later was erased
     # what was erased is known, and stands nowhere: from there on a history is not what is kept
     return Due(words, before, _diverged(words, others, cut) if whole else _ANYWHERE)
 

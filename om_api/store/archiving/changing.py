@@ -9,18 +9,18 @@ and whoever removes looks once more when it is done, and repeats it.
 """
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
 
 from om_api.archive.entries import Entry
-from om_api.domain.errors import ArchiveError, InvalidInputError, OMError, StoreError
-from om_api.domain.values import Scope
+from om_api.domain.errors import ArchiveError, InvalidInputError, StoreError
+from om_api.domain.values import Outcome, Scope
 from om_api.recall.analysis import AUTO
 from om_api.store.archiving.candidates import Movable, generation_of, marks, source_of
-from om_api.store.archiving.moving import HOLD, Planned, move
+from om_api.store.archiving.holding import held
+from om_api.store.archiving.moving import Planned, move
 from om_api.store.driver.archived_keys import lacks, read_entries, slices
-from om_api.store.driver.replies import as_int, number, write
+from om_api.store.driver.replies import as_int, number
 from om_api.store.driver.steps import FromArchive, HasArchive, Steps, Verb, exact
 from om_api.store.memory import clear
 from om_api.store.memory.clear import Cleared
@@ -28,7 +28,6 @@ from om_api.store.memory.keys import Keys, ResourceKeys
 
 T = TypeVar("T")
 _TRIES = 3
-_HOLD_S = 600
 _LOOKS = 5  # at what is archived, while others archive it again
 _SOME = 50  # entries brought back by one script
 _UNKNOWN = (
@@ -59,25 +58,18 @@ def changed(
     """
     if not (yield from _archive_for(keys, resource)):
         return (yield from change())
-    yield from _hold(keys, resource, 1)
-    try:
-        done = yield from _changed(keys, resource, change, wanted, removes=removes)
-    except OMError:
-        with suppress(StoreError):  # it expires
-            yield from _hold(keys, resource, -1)
-        raise
-    yield from _hold(keys, resource, -1)
-    return done
-
-
-def _hold(keys: Keys, resource: str, by: int) -> Steps[None]:
-    """Have nothing of a resource archived while somebody changes what came back; who dies holds it for ten minutes."""
-    hold = keys.of(resource).lock(HOLD)
-    yield from write(("INCRBY", hold, by), ("EXPIRE", hold, _HOLD_S), once=True)
+    work = partial(_changed, keys, resource, change, wanted, removes=removes)
+    return (yield from held(keys.of(resource), work))
 
 
 def _changed(
-    keys: Keys, resource: str, change: Callable[[], Steps[T]], wanted: Callable[[str], bool], *, removes: bool
+    keys: Keys,
+    resource: str,
+    change: Callable[[], Steps[T]],
+    wanted: Callable[[str], bool],
+    holder: str,
+    *,
+    removes: bool,
 ) -> Steps[T]:
     done: list[T] = []
     for tried in range(_TRIES):
@@ -86,21 +78,21 @@ def _changed(
             done.append((yield from change()))
         except InvalidInputError:  # as of what was removed before, by a call that did not come this far
             if not done:
-                yield from settle(keys, resource, removes=removes)
+                yield from settle(keys, resource, removes=removes, holder=holder)
                 raise
         except StoreError:  # it may have been archived again meanwhile
             if tried == _TRIES - 1 or not (yield from _is_archived(keys, resource, wanted)):
                 raise
             continue
         if not (removes and (yield from _is_archived(keys, resource, wanted))):
-            yield from _settled(keys, resource, removes=removes)
+            yield from _settled(keys, resource, removes=removes, holder=holder)
             return done[0]
     raise StoreError(f"{resource} changes faster than it can be changed: repeat.", stored=False)
 
 
-def _settled(keys: Keys, resource: str, *, removes: bool) -> Steps[None]:
+def _settled(keys: Keys, resource: str, *, removes: bool, holder: str) -> Steps[None]:
     try:
-        yield from settle(keys, resource, removes=removes)
+        yield from settle(keys, resource, removes=removes, holder=holder)
     except ArchiveError as error:
         text = (
             f"{resource} was changed in Redis, and the archive still holds what it did before: repeat the call. {error}"
@@ -114,9 +106,14 @@ def _is_archived(keys: Keys, resource: str, wanted: Callable[[str], bool]) -> St
 
 def cleared(keys: Keys, resource: str, *, retention: bool = False) -> Steps[Cleared]:
     """Remove a resource's memory, in Redis and in the archive; raises ArchiveError as `changed` does. See clear.clear."""
-    known = yield from _archive_for(keys, resource)
+    if not (yield from _archive_for(keys, resource)):
+        return (yield from clear.clear(keys, resource, retention=retention))
+    return (yield from held(keys.of(resource), partial(_cleared, keys, resource, retention=retention)))
+
+
+def _cleared(keys: Keys, resource: str, _holder: str, *, retention: bool) -> Steps[Cleared]:
     done = yield from clear.clear(keys, resource, retention=retention)
-    if known and done.outcome == "cleared":
+    if done.outcome is Outcome.CLEARED:
         yield from FromArchive(lambda archive: archive.remove(resource))
     return done
 
@@ -157,9 +154,10 @@ def _back(of: ResourceKeys, named: Mapping[str, int], entries: Mapping[str, Entr
     return names, args
 
 
-def settle(keys: Keys, resource: str, *, removes: bool) -> Steps[None]:
+def settle(keys: Keys, resource: str, *, removes: bool, holder: str) -> Steps[None]:
     """Have what came back go to the archive again as it is now; where something was removed the archive holds nothing else.
 
+    To be done by who holds the resource, whose name is `holder`.
     Time 0: a worker reads a source. Time 1: a message of it is erased, and we come here. Time 2: the fence is another, so that
     what the worker read is not written any more; what it wrote before is no row that `archived` names, and goes.
     """
@@ -172,7 +170,7 @@ def settle(keys: Keys, resource: str, *, removes: bool) -> Steps[None]:
         return
     entries = yield from FromArchive(lambda archive: archive.read(resource, newest))
     came = [_candidate(of, entry) for entry in entries.values()]
-    yield from move(keys, [Planned(resource, came, AUTO, holders=1)])
+    yield from move(keys, [Planned(resource, came, AUTO, holder=holder)])
     if removes:
         rest = yield from _unnamed(of, resource)
         yield from FromArchive(lambda archive: archive.discard(resource, rest))

@@ -1,10 +1,11 @@
 """Comparing Redis and the archive: what stands in neither, in both, or is named by nobody; and ridding the archive of that."""
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from om_api.store.archiving.candidates import marks
+from om_api.store.archiving.holding import held
 from om_api.store.driver.replies import as_int, command, server_ms, word, write
 from om_api.store.driver.steps import Batch, FromArchive, Steps, batch, by_name
 from om_api.store.memory.keys import Keys, ResourceKeys
@@ -28,25 +29,29 @@ class HomesCompared(NamedTuple):
 def compare(keys: Keys, resource: str) -> Steps[HomesCompared]:
     """Compare both sides of a resource. A row counts where it is the one that `archived` names, or the next one after it.
 
-    Rows are read first, then Redis. Time 0: a row is there that Redis does not name. Time 1: what it was made of does not stand
-    in Redis either, though it is dropped there only in the step that names the row: so nobody will ever name it.
+    What is archived, or comes back, meanwhile is in neither and in both for nobody. That a row is `unnamed` may be over by
+    then, unless one holds the resource.
     """
     of = keys.of(resource)
     rows = yield from FromArchive(lambda archive: archive.names(resource))
     archived, kind = yield from batch(marks(of), command(word, "TYPE", of.tokens))
-    revisions = defaultdict[str, list[int]](list)
-    for name, revision in rows:
-        revisions[name].append(revision)
-    counting = {name: _counting(mark, revisions.get(name, ())) for name, mark in archived.items()}
-    named = {(name, revision) for name, revision in counting.items() if revision is not None}
+    if archived.items() - rows:
+        rows |= yield from FromArchive(lambda archive: archive.names(resource))
+    counting = _counting(archived, rows)
+    named = counting.items()
     there = yield from _standing(of, sorted({name for name, _ in rows - named} | archived.keys()))
-    unnamed = {row for row in rows - named if row[0] in counting or row[0] not in there}
-    neither = sorted(name for name, revision in counting.items() if revision is None and name not in there)
-    return HomesCompared(neither, sorted(there & archived.keys()), unnamed, kind != "none")
+    unnamed = {row for row in rows - named if row[0] in archived or row[0] not in there}
+    neither = sorted(name for name in archived if name not in counting and name not in there)
+    both = there & archived.keys()
+    if both:
+        both &= (yield from marks(of)).keys()
+    return HomesCompared(neither, sorted(both), unnamed, kind != "none")
 
 
-def _counting(mark: int, revisions: Iterable[int]) -> int | None:
-    return min((revision for revision in revisions if revision >= mark), default=None)
+def _counting(archived: Mapping[str, int], rows: Iterable[Row]) -> dict[str, int]:
+    """Of what is archived the revision that counts, as far as there is one."""
+    downwards = sorted(rows, reverse=True)
+    return {name: revision for name, revision in downwards if name in archived and revision >= archived[name]}
 
 
 def _standing(of: ResourceKeys, names: Sequence[str]) -> Steps[set[str]]:
@@ -78,23 +83,34 @@ def tidy(keys: Keys, after: str, most: int) -> Steps[Tidied]:
     Of a resource that Redis does not know at all nothing is removed: Redis may have lost it.
     """
     now = yield from server_ms()
-    expired = yield from FromArchive(lambda archive: archive.expired(now, _AT_ONCE))
-    for resource in {resource for resource, _, _ in expired}:
-        yield from _remove(keys, resource, [(name, at) for of, name, at in expired if of == resource])
+    over = yield from FromArchive(lambda archive: archive.expired(now, _AT_ONCE))
+    expired = unnamed = 0
+    for resource in sorted({resource for resource, *_ in over}):
+        expired += yield from held(keys.of(resource), partial(_expire, keys, resource, now))
     resources = yield from FromArchive(lambda archive: archive.resources(after, most))
-    unnamed = 0
     for resource in resources:
-        found = yield from compare(keys, resource)
-        if found.known and found.unnamed:
-            unnamed += yield from _discard(resource, found.unnamed)
-    return Tidied(len(expired), unnamed, resources[-1] if len(resources) == most else "")
+        if (yield from _discardable(keys, resource)):
+            unnamed += yield from held(keys.of(resource), partial(_discard_unnamed, keys, resource))
+    return Tidied(expired, unnamed, resources[-1] if len(resources) == most else "")
 
 
-def _remove(keys: Keys, resource: str, rows: Collection[Row]) -> Steps[None]:
+def _expire(keys: Keys, resource: str, now: int, _holder: str) -> Steps[int]:
+    """Remove what has expired: the rows, and from Redis the names of those that count."""
     of = keys.of(resource)
-    yield from write(("ZREM", of.archived, *{name for name, _ in rows}))
-    yield from _discard(resource, rows)
+    over = yield from FromArchive(lambda archive: archive.expired(now, _AT_ONCE, resource))
+    rows = yield from FromArchive(lambda archive: archive.names(resource))
+    counting = _counting((yield from marks(of)), rows)
+    gone = {(name, revision) for _, name, revision in over}
+    if names := [name for name, revision in counting.items() if (name, revision) in gone]:
+        yield from write(("ZREM", of.archived, *names))
+    return (yield from FromArchive(lambda archive: archive.discard(resource, gone)))
 
 
-def _discard(resource: str, rows: Collection[Row]) -> Steps[int]:
+def _discardable(keys: Keys, resource: str) -> Steps[set[Row]]:
+    found = yield from compare(keys, resource)
+    return found.unnamed if found.known else set()
+
+
+def _discard_unnamed(keys: Keys, resource: str, _holder: str) -> Steps[int]:
+    rows = yield from _discardable(keys, resource)
     return (yield from FromArchive(lambda archive: archive.discard(resource, rows)))

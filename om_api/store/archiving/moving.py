@@ -1,8 +1,9 @@
 """Moving to the archive: written there, read back, then dropped from Redis in one script, so that whoever dies loses nothing.
 
 Time 0: a worker reads a source. Time 1: it writes it to the archive; nobody reads it there, for `archived` does not name it.
-Time 2: it reads it back. Time 3: one script drops the source, if it is still what was read, and names it in `archived`. A worker
-that dies after 1 or 2 has left a copy that nobody reads, and that the next one finds written.
+Time 2: it reads it back. Time 3: one script drops the source, if it is still what was read and nobody held its resource since
+time 0, and names it in `archived`. A worker that dies after 1 or 2 has left a copy that nobody reads, and that the next one
+finds written.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,13 +12,13 @@ from typing import Any, NamedTuple
 from om_api.archive.entries import Entry
 from om_api.recall.segment import encode, is_current
 from om_api.store.archiving.candidates import Movable
+from om_api.store.archiving.holding import Turn, turn
 from om_api.store.driver.replies import Pair, as_fields, as_int, as_pairs, server_ms
 from om_api.store.driver.steps import Batch, FromArchive, Steps, Verb, batch, by_name
 from om_api.store.index.indexing import findable
 from om_api.store.memory.keys import Keys
 
 _AT_ONCE = 100  # read in one round trip
-HOLD = "archive"  # the lock that counts who is changing what came back
 _IN_A_SCRIPT = 20  # dropped by one
 _ROUNDING_MS = 60_000  # by which a lifetime may be shorter than what is to be kept and still mean the same
 
@@ -25,14 +26,14 @@ _ROUNDING_MS = 60_000  # by which a lifetime may be shorter than what is to be k
 class Planned(NamedTuple):
     """What is to be moved of a resource, in which language it is indexed, and for how long (s) what lists it lives at least.
 
-    `holders`: how many may be changing what came back; where they are more, nothing is moved.
+    `holder`: who holds the resource and may move nevertheless.
     """
 
     resource: str
     candidates: Sequence[Movable]
     language: str
     keep_s: int = 0
-    holders: int = 0
+    holder: str = ""
 
 
 class _Read(NamedTuple):
@@ -49,17 +50,17 @@ def move(keys: Keys, planned: Sequence[Planned]) -> Steps[int]:
     """
     resources = {plan.resource for plan in planned}
     fences = yield from FromArchive(lambda archive: archive.fences(resources))
-    read: list[tuple[Planned, list[_Read]]] = []
+    read: list[tuple[Planned, Turn, list[_Read]]] = []
     for plan in planned:
-        read.append((plan, (yield from _contents(plan))))  # noqa: PERF401  nothing yields in a comprehension
-    entries = [each.entry for _, found in read for each in found]
+        read.append((plan, *(yield from _contents(keys, plan))))  # noqa: PERF401  nothing yields in a comprehension
+    entries = [each.entry for *_, found in read for each in found]
     written = (yield from FromArchive(lambda archive: archive.write(entries, fences))) if entries else {}
     moved = 0
-    for plan, found in read:
+    for plan, begun, found in read:
         names = {each.entry.name for each in found}
         own = {name: revision for (of, name), revision in written.items() if of == plan.resource and name in names}
         kept = yield from _read_back(plan.resource, own)
-        moved += yield from _dropped(keys, plan, [each for each in found if _is_kept(each, kept)], kept)
+        moved += yield from _dropped(keys, plan, begun, [each for each in found if _is_kept(each, kept)], kept)
     return moved
 
 
@@ -75,16 +76,17 @@ def _is_kept(read: _Read, kept: Mapping[str, Entry]) -> bool:
     return found is not None and (found.members, found.segment) == (read.entry.members, read.entry.segment)
 
 
-def _contents(plan: Planned) -> Steps[list[_Read]]:
+def _contents(keys: Keys, plan: Planned) -> Steps[tuple[Turn, list[_Read]]]:
     """What the candidates hold, but for what has expired."""
-    found: list[_Read] = []
+    of, begun, found = keys.of(plan.resource), Turn(b"", 0), list[_Read]()
     for start in range(0, len(plan.candidates), _AT_ONCE):
         some = plan.candidates[start : start + _AT_ONCE]
-        held = yield from by_name(some, _held)
+        seen, held = yield from batch(turn(of), by_name(some, _held))
+        begun = begun if start else seen
         for each, (now, members, (segment,), left) in held.items():
             if members:
                 found.append(_Read(each, _entry(plan, each, members, segment, now + left if left > 0 else 0)))
-    return found
+    return begun, found
 
 
 def _held(each: Movable) -> Batch[tuple[int, list[Pair], list[bytes | None], int]]:
@@ -107,10 +109,10 @@ def _entry(plan: Planned, each: Movable, members: Sequence[Pair], segment: bytes
     return Entry(plan.resource, each.name, each.kind, each.thread, each.at, expires_at, tuple(members), words)
 
 
-def _dropped(keys: Keys, plan: Planned, read: Sequence[_Read], kept: Mapping[str, Entry]) -> Steps[int]:
+def _dropped(keys: Keys, plan: Planned, begun: Turn, read: Sequence[_Read], kept: Mapping[str, Entry]) -> Steps[int]:
     of, dropped = keys.of(plan.resource), 0
     for start in range(0, len(read), _IN_A_SCRIPT):
-        names, args = [of.archived, of.lock(HOLD)], list[Any]([plan.keep_s, plan.holders])
+        names, args = [of.archived, of.hold], list[Any]([plan.keep_s, plan.holder, *begun])
         for each, entry in read[start : start + _IN_A_SCRIPT]:
             names += [each.key, each.segment, each.lister]
             args += [each.name, kept[each.name].revision, "" if each.n is None else each.n, len(entry.members)]

@@ -49,6 +49,7 @@ _OF_RESOURCE = (
     _kind("source", "source:(?P<id>ID)", "zset", expires=True),
     _kind("segment", "segment:(?P<id>ID)", "string", expires=None),  # once its chunk was activated
     _kind("archived", "archived", "zset"),
+    _kind("hold", "lock:archive", "hash", expires=True),
     _kind("lock", "lock:.+", "string", expires=True),
     _kind("pace", "pace(?::ID)?", "hash", expires=True),
     _kind("import", "import:.+", "any", expires=True),
@@ -102,7 +103,7 @@ _COMMON = (
 )
 _RESOURCE = re.compile(r"\{(" + _ID + r")\}:(.*)", re.DOTALL)
 _OF_PART = ("record", "chunks", "observations", "reflections")
-_UNREAD = frozenset(("rejected", "seen", "thread", "draft", "lock", "pace", "import"))
+_UNREAD = frozenset(("rejected", "seen", "thread", "draft", "hold", "lock", "pace", "import"))
 
 
 class Named(NamedTuple):

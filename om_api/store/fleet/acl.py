@@ -32,7 +32,7 @@ _READ = (
 _WRITE = (
     *("set", "hset", "hdel", "hincrby", "expire", "pexpireat", "persist", "unlink", "rename"),
     *("zadd", "zrem", "zremrangebyscore"),
-    *("incrby", "mget", "pttl", "ttl", "zrangebyscore"),  # whoever erases what was archived has it archived again
+    *("mget", "pttl", "ttl", "zrangebyscore"),  # whoever erases what was archived has it archived again
 )
 _BROKER = ("ticks", "observe", "reflect", "maintenance", "celery", "unacked", "_kombu.binding", "*.celery.pidbox")
 # all channels: Celery subscribes to patterns, and a pattern is permitted only where the rule is that very pattern

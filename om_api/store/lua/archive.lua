@@ -1,15 +1,23 @@
--- archive(archived, hold, [key, segment, lister]...; ttl, holders, [name, revision, n, members, [member]...]...)
+-- archive(archived, hold, [key, segment, lister]...; ttl, holder, last, until, [name, revision, n, members, [member]...]...)
 -- Drops from Redis what was written to the archive and read back, in the same step in which `archived` names it with its revision.
 -- Each is a whole sorted set of so many `members` (n is ''), with the index of its words and what lists it (which lives `ttl` seconds
 -- at least), or the generation n: then `lister` is the record.
 -- Time 0: a worker reads a source. Time 1: an owner erases a message of it. Time 2: the worker has written what it read, and read it
 -- back. What stands here is no longer that: nothing is dropped, and nobody reads what was written.
--- `hold` counts who is changing something that came back: where they are more than `holders`, everything stays.
+-- `hold` says who holds the resource, each until when, and who did so `last`: where that is another than before anything was written, or
+-- anybody but `holder` still does, everything stays; and after `until` (server ms), when what was seen of it may have expired.
 -- Returns for each 1 where it was dropped, 0 where it stays.
-local archived, hold, ttl, holders = KEYS[1], KEYS[2], tonumber(ARGV[1]), tonumber(ARGV[2])
+local archived, hold = KEYS[1], KEYS[2]
+local ttl, holder, last, until_ = unpack(ARGV, 1, 4)
 
-local items, dropped, slot = {}, {}, 3
-local held = (tonumber(redis.call('GET', hold) or '') or 0) > holders
+local items, dropped, slot = {}, {}, 5
+local time = redis.call('TIME')
+local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+local held = now > tonumber(until_) or (redis.call('HGET', hold, 'last') or '') ~= last
+local holders = redis.call('HGETALL', hold)
+for i = 1, #holders, 2 do
+  held = held or holders[i] ~= 'last' and holders[i] ~= holder and tonumber(holders[i + 1]) > now
+end
 redis.call('ZCARD', archived)
 for k = 3, #KEYS, 3 do
   local key, segment, lister = unpack(KEYS, k, k + 2)
@@ -39,7 +47,7 @@ for i, item in ipairs(items) do
     else
       redis.call('UNLINK', item.key, item.segment)
       local lives = redis.call('TTL', item.lister)
-      if lives >= 0 and lives < ttl then
+      if lives >= 0 and lives < tonumber(ttl) then
         redis.call('EXPIRE', item.lister, ttl)
       end
     end

@@ -177,6 +177,7 @@ class ResourceKeys:
         self.threads = f"{base}:threads"
         self.rejected = f"{base}:rejected"
         self.archived = f"{base}:{INDEX}"  # what stands in the archive, by the tail of its key: in which revision
+        self.hold = f"{base}:lock:archive"  # who keeps the resource from being archived for now, and who did so last
         self.pace = f"{base}:pace"  # how far pushes are ahead of what they are limited to
 
     def staged(self, transfer: str, name: str) -> str:

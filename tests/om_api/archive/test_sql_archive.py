@@ -349,15 +349,6 @@ def test_what_nobody_names_is_discarded_at_its_revision(archive):
     assert archive.fences(["harold"]) == {"harold": 0}
 
 
-def test_what_was_written_again_since_is_not_discarded(archive, sql):
-    write(archive, messages("c1"), messages("c2"))
-    sql("UPDATE om_entries SET archived_at = 1000")
-    write(archive, messages("c1"))
-
-    assert archive.discard("harold", {("source:c1", 1), ("source:c2", 1)}, written_before=2000) == 1
-    assert archive.names("harold") == {("source:c1", 1)}
-
-
 def test_more_rows_are_discarded_than_a_statement_takes(archive):
     write(archive, *(messages(f"c{n}") for n in range(1_100)))
 
@@ -378,6 +369,7 @@ def test_what_has_expired_comes_in_its_order(archive):
     ]
     assert archive.expired(30, 1) == [("harold", "source:c2", 1)]
     assert archive.expired(9, 10) == []
+    assert archive.expired(30, 10, "bob") == [("bob", "reflections|4", 1)]
 
 
 def test_resources_come_in_the_order_of_their_bytes(archive):

@@ -66,7 +66,7 @@ def test_who_died_after_a_change_is_completed_by_who_repeats_it(old, before):
         old.world.om.erase("harold", matching="m10")
 
     assert old.in_rows("m10")
-    old.run(settle(old.world.services.keys, "harold", removes=True))
+    old.run(settle(old.world.services.keys, "harold", removes=True, holder=""))
     assert old.in_rows("m10") == []
     assert len(old.said()) == 5
 

@@ -1,7 +1,12 @@
 """Both homes compared: what is in neither, in both, or named by nobody; and what leaves the archive."""
 
+import pytest
+from scene import interrupted
+
+from om_api.domain.errors import StoreError
 from om_api.store.archiving.changing import bring_back, everything
 from om_api.store.archiving.comparing import compare, tidy
+from om_api.store.archiving.moving import move
 
 
 def _compared(old):
@@ -66,6 +71,34 @@ def test_what_a_worker_may_be_about_to_name_is_left(old):
     assert len(old.archive.names("harold")) == 4
 
 
+def test_what_is_named_while_it_is_tidied_stays(old):
+    """Time 0: a row is there that nobody names, of a worker that died. Time 1: another one finds it written, and names it when
+    it drops what it was made of. Time 2: who tidies finds nothing of that in Redis."""
+
+    def dies():
+        raise StoreError("gone", stored=False)
+
+    said = old.said()
+    with pytest.raises(StoreError):
+        old.run(interrupted(move(old.world.services.keys, old.planned()), "archive", dies))
+    assert len(old.archive.names("harold")) == 4
+    tidied = old.run(interrupted(tidy(old.world.services.keys, "", 10), "ZCOUNT", old.move))
+
+    assert (tidied.unnamed, len(old.marks())) == (0, 4)
+    assert _compared(old).neither == []
+    assert old.said() == said
+
+
+def test_what_is_archived_or_comes_back_while_it_is_compared_is_no_breach(old):
+    keys = old.world.services.keys
+    archived = old.run(interrupted(compare(keys, "harold"), "ZRANGE", old.move))
+    back = old.run(
+        interrupted(compare(keys, "harold"), "ZCOUNT", lambda: old.run(bring_back(keys, "harold", everything)))
+    )
+
+    assert (archived.neither, archived.both) == (back.neither, back.both) == ([], [])
+
+
 def test_of_a_resource_that_redis_lost_nothing_is_tidied(old):
     old.move()
     old.world.client.unlink(*old.world.client.scan_iter(f"{old.of.base}:*"))
@@ -77,11 +110,24 @@ def test_of_a_resource_that_redis_lost_nothing_is_tidied(old):
 
 def test_what_has_expired_leaves_both_homes(old, monkeypatch):
     old.move()
-    monkeypatch.setattr(type(old.archive), "expired", lambda archive, now, most: _all_rows(archive))
+    monkeypatch.setattr(type(old.archive), "expired", lambda archive, *_: _all_rows(archive))
 
     assert _tidied(old).expired == 4
     assert old.marks() == {}
     assert old.archive.names("harold") == set()
+
+
+def test_what_has_a_newer_row_outlives_an_older_one_that_expired(old, monkeypatch):
+    old.move()
+    old.run(bring_back(old.world.services.keys, "harold", everything))
+    name = old.stands("source")[0]
+    old.world.client.zadd(f"{old.of.base}:{name}", {'{"id":"m9","content":"more"}': 1})
+    old.move()
+    monkeypatch.setattr(type(old.archive), "expired", lambda *_: [("harold", name, 1)])
+
+    assert _tidied(old).expired == 1
+    assert old.marks()[name] == 2
+    assert (name, 2) in old.archive.names("harold")
 
 
 def _all_rows(archive):
