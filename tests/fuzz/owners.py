@@ -58,7 +58,14 @@ def part(game: Game) -> None:
 def _clearing(game: Game) -> Callable[[], None]:
     om, resource = game.world.om, game.resource
     ids = game.expected.ever(resource)
-    return removing(game, ids, lambda: bool(om.clear(resource).outcome == "cleared"), "clears")
+
+    def clearing() -> bool:
+        game.half_cleared.add(resource)
+        done = bool(om.clear(resource).outcome == "cleared")
+        game.half_cleared.discard(resource)
+        return done
+
+    return removing(game, ids, clearing, "clears")
 
 
 def clear(game: Game) -> None:
