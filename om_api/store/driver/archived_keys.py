@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple, Protocol
 from om_api.archive.entries import Entry
 from om_api.archive.protocol import Archive
 from om_api.domain.errors import ArchiveError
-from om_api.store.driver.replies import scored
+from om_api.store.driver.replies import Pair, scored
 from om_api.store.driver.steps import Batch, Calls, FromArchive, Words
 
 INDEX: Final = "archived"
@@ -73,10 +73,11 @@ def _name(tail: str, command: Words, reply: Any) -> str:
     """Which entry, or which key's entries, a reply may lack; "" if none: the newest generation is never archived."""
     if tail.startswith(_WHOLE):
         return "" if reply and reply != _GONE else tail.replace("segment:", "source:", 1)
-    if command[0] != "ZRANGE" or not tail.startswith(_PARTLY) or tail[len(_PARTLY) :][:1] not in {"", ":"}:
+    if command[0] != "ZRANGE" or not reply or not tail.startswith(_PARTLY) or tail[len(_PARTLY) :][:1] not in {"", ":"}:
         return ""
     first = int(command[2])
-    return tail if first >= 0 or len(_members(command, reply)) < -first else ""
+    many = len(scored(reply) if "WITHSCORES" in command else reply)
+    return tail if first >= 0 or many < -first else ""
 
 
 def filled(ask: Asking, batch: Batch[Any], replies: Any, missed: list[str] | None) -> Calls[Any]:
@@ -134,7 +135,8 @@ def _look(ask: Asking, base: str, wanted: Sequence[_Lacking]) -> Calls[_Look]:
     index, names = f"{base}:{INDEX}", list(dict.fromkeys(each.name for each in wanted))
     every = any(each.is_partly for each in wanted) or len(names) > _SOME
     marks = [("ZRANGE", index, 0, -1, "WITHSCORES")] if every else [("ZSCORE", index, name) for name in names]
-    time, *replies = yield from ask.redis(Batch([("TIME",), *marks, *(each.command for each in wanted)]))
+    commands = [(*each.command[:2], 0, -1, "WITHSCORES") if each.is_partly else each.command for each in wanted]
+    time, *replies = yield from ask.redis(Batch([("TIME",), *marks, *commands]))
     marked, replies = replies[: len(marks)], replies[len(marks) :]
     pairs: Iterable[tuple[Any, Any]] = scored(marked[0]) if every else zip(names, marked, strict=True)
     archived = {_text(name): int(float(score)) for name, score in pairs if score is not None}
@@ -154,10 +156,10 @@ def _entries(each: _Lacking, archived: Mapping[str, int]) -> Iterator[str]:
 
 def _answer(each: _Lacking, reply: Any, look: _Look, entries: Mapping[str, Entry]) -> Any:
     found = [entries[name] for name in _entries(each, look.archived) if entries[name].expires_at > look.now]
+    if each.is_partly:
+        return _joined(each, scored(reply), found)
     if not found:
         return reply
-    if each.is_partly:
-        return _joined(each, found)
     command, (entry,) = each.command, found
     if command[0] == "ZRANGE":
         return _shape(command, _slice(entry.members, int(command[2]), int(command[3])))
@@ -167,25 +169,28 @@ def _answer(each: _Lacking, reply: Any, look: _Look, entries: Mapping[str, Entry
     return rest[command[0]]
 
 
-def _joined(each: _Lacking, found: Sequence[Entry]) -> Any:
-    """Generations that were archived and those that were not: `each.reply` is of the instant that the caller reads."""
-    standing = _members(each.command, each.reply)
-    members = [member for entry in found for member in entry.members]
-    if "WITHSCORES" in each.command:
-        merged = sorted({n: (member, n) for member, n in [*members, *standing]}.values(), key=lambda pair: pair[1])
-    else:
-        have = {member for member, _ in standing}
-        older = sorted((pair for pair in members if pair[0] not in have), key=lambda pair: pair[1])
-        merged = [*older, *standing]
+def _joined(each: _Lacking, standing: Sequence[Pair], found: Sequence[Entry]) -> Any:
+    """The generations that stood when the caller read, which goes with all else that was read then, and those archived by then.
+
+    Time 0: the caller reads. Time 1: what was archived comes back, and another generation is made. What is older than the
+    newest of time 0 belongs to the answer, whether it is `standing` now or was `found` in the archive, and nothing newer.
+    """
+    others = [*(pair for entry in found for pair in entry.members), *standing]
+    own = _members(each, dict(others))
+    newest, have = own[-1][1], {n for _, n in own}
+    older = {n: (member, n) for member, n in others if n < newest and n not in have}
+    merged = [*(older[n] for n in sorted(older)), *own]
     return _shape(each.command, _slice(merged, int(each.command[2]), int(each.command[3])))
 
 
-def _members(command: Words, reply: Any) -> list[tuple[bytes, float]]:
-    """The members of a reply of ZRANGE, with their scores if it was asked for them; else 0."""
-    return scored(reply) if "WITHSCORES" in command else [(member, 0.0) for member in reply]
+def _members(each: _Lacking, numbers: Mapping[bytes, float]) -> list[Pair]:
+    """The members of a caller's reply with their numbers, if need be as they are by now; 0 for what was removed since."""
+    if "WITHSCORES" in each.command:
+        return scored(each.reply)
+    return [(member, numbers.get(member, 0.0)) for member in each.reply]
 
 
-def _shape(command: Words, members: Sequence[tuple[bytes, float]]) -> list[Any]:
+def _shape(command: Words, members: Sequence[Pair]) -> list[Any]:
     return list(members) if "WITHSCORES" in command else [member for member, _ in members]
 
 

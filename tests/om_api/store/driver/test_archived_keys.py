@@ -5,8 +5,9 @@ import pytest
 from om_api.archive.entries import Entry
 from om_api.archive.opening import open_archive
 from om_api.domain.errors import ArchiveError
+from om_api.store.driver.archived_keys import filled, lacking
 from om_api.store.driver.connection import Connection
-from om_api.store.driver.replies import command
+from om_api.store.driver.replies import command, scored
 from om_api.store.driver.steps import Leniently
 
 FOREVER = 10**14
@@ -92,3 +93,52 @@ def test_an_archive_of_an_older_backup_is_an_error_or_a_part(of, store, archive,
 def test_a_process_without_an_archive_is_told_which_setting_is_missing(of, store):
     with pytest.raises(ArchiveError, match=r"archive\.url"):
         Connection(store.client).run(command(lambda reply: reply, "ZRANGE", of.source("c1"), 0, -1))
+
+
+class _Later:
+    """Redis and the archive, asked once more after a caller has read."""
+
+    def __init__(self, store, archive):
+        self._store, self._archive = store, archive
+
+    def redis(self, batch):
+        yield from ()
+        return [self._store.client.execute_command(*words) for words in batch.commands]
+
+    def archive(self, step):
+        yield from ()
+        return step.ask(self._archive)
+
+
+@pytest.mark.parametrize("scores", [[], ["WITHSCORES"]])
+@pytest.mark.parametrize("meanwhile", ["it came back", "it was cleared", "nothing"])
+def test_generations_are_those_of_the_instant_at_which_the_caller_read(meanwhile, scores, of, store, archive):
+    """Time 0: a caller reads the record and generation 3, and earlier ones are archived. Time 1: one of them comes back, and a
+    fourth is made; or all is cleared. Time 2: what may have been archived is filled in."""
+    key = f"{of.base}:reflections"
+    archive.write([Entry("harold", "reflections|2", "generation", "", 1, FOREVER, ((b'{"n":2}', 2.0),))], {"harold": 0})
+    store.client.delete(key)
+    store.client.zadd(key, {b'{"n":3}': 3})
+    store.client.zadd(of.archived, {"reflections|2": 1})
+    asked = command(lambda reply: reply, "ZRANGE", key, 0, -1, *scores)
+    replies = [store.client.execute_command(*asked.commands[0])]
+    if meanwhile == "it came back":
+        store.client.zadd(key, {b'{"n":1}': 1, b'{"n":4}': 4})
+        store.client.zrem(of.archived, "reflections|1")
+    elif meanwhile == "it was cleared":
+        store.client.delete(key, of.archived)
+
+    with pytest.raises(StopIteration) as ended:
+        next(filled(_Later(store, archive), asked, replies, None))
+    answered = ended.value.value[0]
+    numbers = [3] if meanwhile == "it was cleared" else [1, 2, 3]
+    members = [member for member, _ in scored(answered)] if scores else answered
+    assert members == [b'{"n":%d}' % n for n in numbers]
+
+
+def test_where_no_generation_stands_none_is_asked_for(of, store):
+    """Breaks when every read of a memory that was never reflected asks twice."""
+    store.client.delete(f"{of.base}:reflections")
+    asked = command(lambda reply: reply, "ZRANGE", f"{of.base}:reflections", 0, -1)
+
+    assert lacking(asked, [[]]) == {}
