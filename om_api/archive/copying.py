@@ -1,8 +1,8 @@
 """Copying an archive into another one, such as from SQLite to Postgres: while it is used, and again where it stopped."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Final, Protocol
+from typing import Final
 
 from om_api.archive.entries import Entry
 from om_api.archive.protocol import Archive, Row
@@ -13,14 +13,7 @@ _RESOURCES: Final = 1_000
 Progress = Callable[[int, int], None]  # entries that are there by now, of how many
 
 
-class CopyTarget(Archive, Protocol):
-    """An archive that takes over entries as they are elsewhere."""
-
-    def take_over(self, entries: Sequence[Entry], fences: Mapping[str, int]) -> None:
-        """Write entries at the revisions, and not below the fences, that they have there."""
-
-
-def copy(source: Archive, target: CopyTarget, progress: Progress = lambda _done, _all: None) -> int:
+def copy(source: Archive, target: Archive, progress: Progress = lambda _done, _all: None) -> int:
     """Copy all that the target has not; returns how many entries that were. Both must be laid out.
 
     Every row keeps its revision, so that what Redis has noted of it holds for the target too, and none that is there already
@@ -31,12 +24,10 @@ def copy(source: Archive, target: CopyTarget, progress: Progress = lambda _done,
     for resource in _resources(source):
         fences, wanted = source.fences([resource]), source.names(resource)
         lacking = _lacking(target, resource, wanted)
-        for at in range(0, len(lacking), _AT_ONCE):
+        for at in range(0, max(len(lacking), 1), _AT_ONCE):
             entries = _rows(source, resource, lacking[at : at + _AT_ONCE])
             target.take_over(entries, fences)
             copied += len(entries)
-        if not lacking:
-            target.take_over([], fences)
         _compare(source, target, resource, wanted)
         done += len(wanted)
         progress(done, max(done, every))

@@ -23,7 +23,6 @@ _MB: Final = 2**20
 _PRAGMAS: Final = (
     "synchronous = FULL",  # what Redis drops must survive a power cut
     "secure_delete = ON",  # what is deleted is overwritten
-    "foreign_keys = OFF",
     f"cache_size = -{8 * _MB // 1024}",
     f"mmap_size = {256 * _MB}",
 )

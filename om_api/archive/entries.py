@@ -2,6 +2,8 @@
 
 from typing import Literal, NamedTuple
 
+from om_api.domain.errors import ArchiveError
+
 Kind = Literal["messages", "observations", "generation"]
 
 
@@ -24,8 +26,12 @@ class Entry(NamedTuple):
     revision: int = 0  # set by the archive
 
 
+class NotArchivableError(ArchiveError):
+    """A thing that no archive can take as it is; it stays in Redis."""
+
+
 class Head(NamedTuple):
-    """Messages without their bodies: how many, how many terms they have, in which languages, from when to when (Unix ms)."""
+    """Messages without their bodies: how many, how many terms they have, in which languages, and from when on (Unix ms)."""
 
     name: str
     thread: str
@@ -33,7 +39,6 @@ class Head(NamedTuple):
     length: int
     languages: tuple[str, ...]
     first_at: int
-    last_at: int
     revision: int
 
 

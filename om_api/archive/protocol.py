@@ -34,6 +34,9 @@ class Archive(Protocol):
         writes, and what is of this resource is left out: nothing removed comes back.
         """
 
+    def take_over(self, entries: Sequence[Entry], fences: Mapping[str, int]) -> None:
+        """Write entries of another archive at the revisions, and not below the fences, that they have there."""
+
     def read(self, resource: str, marks: Mapping[str, int]) -> dict[str, Entry]:
         """Whole entries by name, each of exactly its revision or else of the next above; those that are missing are left out."""
 

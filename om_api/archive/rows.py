@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 from om_api.archive.body import from_body, to_body
-from om_api.archive.entries import Entry, Head
+from om_api.archive.entries import Entry, Head, NotArchivableError
 from om_api.archive.schema import ENTRIES
 from om_api.archive.words import indexed
 from om_api.domain.errors import ArchiveError
@@ -15,9 +15,7 @@ _CONTENT: Final = ("body", "segment")
 WHOLE: Final = [
     ENTRIES.c[name] for name in ("resource", "name", "kind", "thread", "at", "expires_at", *_CONTENT, "revision")
 ]
-HEADS: Final = [
-    ENTRIES.c[name] for name in ("name", "thread", "size", "length", "languages", "first_at", "last_at", "revision")
-]
+HEADS: Final = [ENTRIES.c[name] for name in ("name", "thread", "size", "length", "languages", "first_at", "revision")]
 
 
 def row_of(entry: Entry, now_ms: int) -> dict[str, Any]:
@@ -30,7 +28,7 @@ def row_of(entry: Entry, now_ms: int) -> dict[str, Any]:
         "thread": entry.thread,
         "at": entry.at,
         "expires_at": entry.expires_at,
-        "revision": entry.revision or 1,
+        "revision": entry.revision,
         "archived_at": now_ms,
         **found._asdict(),
         "languages": ",".join(found.languages),
@@ -43,7 +41,7 @@ def _body(entry: Entry) -> str:
     try:
         return to_body(entry.members)
     except ArchiveError as error:
-        raise ArchiveError(f"{entry.resource}: {entry.name} cannot be archived: {error}") from None
+        raise NotArchivableError(f"{entry.resource}: {entry.name} cannot be archived: {error}") from None
 
 
 def entry_of(row: Sequence[Any]) -> Entry:
@@ -58,10 +56,8 @@ def entry_of(row: Sequence[Any]) -> Entry:
 
 def head_of(row: Sequence[Any]) -> Head:
     """A head from the columns HEADS."""
-    name, thread, size, length, languages, first_at, last_at, revision = row
-    return Head(
-        name, thread, size, length, tuple(languages.split(",") if languages else ()), first_at, last_at, revision
-    )
+    name, thread, size, length, languages, first_at, revision = row
+    return Head(name, thread, size, length, tuple(languages.split(",") if languages else ()), first_at, revision)
 
 
 def is_same(row: Mapping[str, Any], kept: Any) -> bool:

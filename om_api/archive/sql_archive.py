@@ -59,7 +59,7 @@ class SqlArchive(Archive):
 
     def write(self, entries: Sequence[Entry], fences: Mapping[str, int]) -> dict[Named, int]:
         """Write entries in one transaction, but what was removed since its fence was read; equal content keeps its revision."""
-        rows = [row_of(entry._replace(revision=1), _now_ms()) for entry in entries]
+        rows = [row_of(entry, _now_ms()) for entry in entries]
         with self._writing() as connection:
             return writing.write(connection, rows, fences)
 

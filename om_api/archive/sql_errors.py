@@ -20,7 +20,7 @@ _UNLAID = "it has no archive's tables, or others than ours: run `om archive upgr
 _AWAY = "it cannot be reached: start the server, or correct the address; until then Redis keeps what is due"
 _BROKEN = "it is damaged: restore a backup"
 
-_SQLITE: Final = {  # by the name of the error, its first part where there is none of the whole
+_SQLITE: Final = {  # by the first two words of the error's name
     "SQLITE_FULL": _FULL,
     "SQLITE_BUSY": _BUSY,
     "SQLITE_LOCKED": _BUSY,
@@ -71,9 +71,10 @@ def _why(error: BaseException) -> str:
         known = _SQLITE.get("_".join(name.split("_")[:2]))
         return f"{known} ({name})" if known else f"it did not do that ({name or type(error).__name__})"
     if isinstance(error, PostgresError):
-        state = error.sqlstate or "08"
+        if not (state := error.sqlstate):
+            return _of_message(error)
         known = _POSTGRES.get(state) or _POSTGRES.get(state[:2])
-        return f"{known or 'it did not do that'} (SQLSTATE {state})" if error.sqlstate else _of_message(error)
+        return f"{known or 'it did not do that'} (SQLSTATE {state})"
     if isinstance(error, PermissionError):
         return _DENIED
     return f"it did not do that ({type(error).__name__})"

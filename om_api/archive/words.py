@@ -1,7 +1,8 @@
 """The words by which databases find archived messages: the terms of their segment, and marks of our own.
 
-A mark begins with a star, which no term does: `*r…` whose they are, `*i…` the check of a message's id, and `*v…` that the
-words are whole: all that this version of the analysis makes of the messages. What lacks the last is always found.
+A mark begins with a star, which no term does: `*r…` whose they are, `*i…` the check of a message's id, `*t…` a term that
+no database keeps whole, and `*v…` that the words are whole: all that this version of the analysis makes of the messages. What
+lacks the last is always found.
 """
 
 import hashlib

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from om_api.client.reading import Scopes
 from om_api.client.reporting import Reporter
@@ -12,7 +12,7 @@ from om_api.domain.errors import InvalidInputError, StoreError
 from om_api.domain.events import Event
 from om_api.domain.values import Outcome, Scope, check_id, shown
 from om_api.settings import MemorySettings, Settings, recorded_settings
-from om_api.store.archiving.changing import changed, cleared, everything, is_history
+from om_api.store.archiving.changing import changed, cleared, everything, is_history, sources_of
 from om_api.store.backup.exporting import Outgoing
 from om_api.store.backup.importing import Imported, Incoming
 from om_api.store.driver.steps import Steps
@@ -22,6 +22,8 @@ from om_api.store.memory.clear import Cleared, forget
 from om_api.store.memory.keys import Keys
 from om_api.store.memory.push import ServerClock
 from om_api.store.memory.quarantine import Rejected, Retrier, Several
+
+T = TypeVar("T")
 
 
 class Owner:
@@ -46,7 +48,7 @@ class Owner:
             did = yield from cleared(self._keys, resource)
         else:
             part = partial(clear.clear_thread, self._keys, scope, thread, self._count)
-            did = yield from changed(self._keys, resource, part, everything)
+            did = yield from self._changed(resource, part, everything)
         yield from self._reporter.publish(events.cleared(Scope(resource, thread), did.messages, did.observations))
         return did
 
@@ -63,10 +65,16 @@ class Owner:
         named = thread if thread is None else check_id(thread, "thread_id")
         find = a_message(resource, check_id(message, "message"), named) if text is None else a_text(text)
         erase = partial(self._eraser(resource).erase, resource, find, dry_run=dry_run)
-        done = yield from erase() if dry_run else changed(self._keys, resource, erase, everything)
+        done = yield from erase() if dry_run else self._changed(resource, erase, everything)
         if not dry_run and done.outcome is Outcome.CLEARED:
             yield from self._reporter.erased(resource, **done.counts())
         return done
+
+    def _changed(
+        self, resource: str, change: Callable[[], Steps[T]], wanted: Callable[[str], bool], *, removes: bool = True
+    ) -> Steps[T]:
+        language = self._settings.for_agent(resource).recall.language
+        return changed(self._keys, resource, language, change, wanted, removes=removes)
 
     def _eraser(self, resource: str) -> Eraser:
         return Eraser(self._keys, self._clock, lambda: self._scopes.every(resource, hinted=True), self._count)
@@ -80,12 +88,12 @@ class Owner:
             state, stored = yield from scope_state.look_beside(self._keys, scope, beside)
             if found := next((each for each in stored if each.observation.id == observation), None):
                 forgetting = partial(forget, self._keys, scope, state.record.epoch, found)
-                done = yield from changed(self._keys, resource, forgetting, {f"source:{observation}"}.__contains__)
+                done = yield from self._changed(resource, forgetting, sources_of([observation]))
                 if done is Outcome.CLEARED:
                     yield from self._reporter.publish(events.forgotten(resource, found.observation))
                 return done
         erase = partial(self._eraser(resource).erase, resource, an_observation(resource, observation))
-        erased = yield from changed(self._keys, resource, erase, everything)
+        erased = yield from self._changed(resource, erase, everything)
         event = Event(kind="forgotten", resource=resource, observation=observation, messages=len(erased.messages))
         yield from self._reporter.publish(event)
         return erased.outcome
@@ -100,7 +108,7 @@ class Owner:
         ttl = recorded_settings.of(settings).retention_s
         keep, count = settings.max_reflections, self._count
         undo = partial(restore.restore, self._keys, scope, generation, keep, ttl, now_ms, count)
-        done = yield from changed(self._keys, resource, undo, is_history, removes=False)
+        done = yield from self._changed(resource, undo, is_history, removes=False)
         if done is Outcome.RESTORED:
             with suppress(StoreError):  # it is restored; the sweep finds what a mark could not say
                 yield from due.mark(self._keys.due_reflect, [scope])
@@ -115,22 +123,18 @@ class Owner:
         """Give what an entry holds another chance; see quarantine.retry."""
         scope = writable(self._settings, resource, "retried").scope
         retry = partial(quarantine.retry, self._keys, resource, entry, scope)
-        placeholders = yield from self._placeholders(resource)
-        return (yield from changed(self._keys, resource, retry, placeholders.__contains__, removes=False))
+        placeholders = sources_of(each.observation for each in (yield from self.rejected(resource)))
+        return (yield from self._changed(resource, retry, placeholders, removes=False))
 
     def retry_each(self, resource: str, names: Iterable[str]) -> Several:
         """Give what entries hold another chance, one after the other."""
         retrier = Retrier(self._keys, resource, writable(self._settings, resource, "retried").scope)
 
         def retry(entry: bytes) -> Steps[Outcome]:
-            source = {f"source:{quarantine.as_rejected(entry).observation}"}
-            return changed(self._keys, resource, partial(retrier.retry, entry), source.__contains__, removes=False)
+            source = sources_of([quarantine.as_rejected(entry).observation])
+            return self._changed(resource, partial(retrier.retry, entry), source, removes=False)
 
         return Several(self._keys, resource, names, retry)
-
-    def _placeholders(self, resource: str) -> Steps[set[str]]:
-        """The sources of what no model could observe."""
-        return {f"source:{each.observation}" for each in (yield from self.rejected(resource)) if each.observation}
 
     def drop_each(self, resource: str, names: Iterable[str]) -> Several:
         """Remove entries of the quarantine, one after the other."""
@@ -163,7 +167,7 @@ class Owner:
         """Move a memory to the other scope; `busy` while chunks are still being observed (repeat then)."""
         now = recorded_settings.of(self._settings.for_agent(check_id(resource, "resource_id")))
         move = partial(migrate.migrate, self._keys, resource, to, self._count, now)
-        done = yield from changed(self._keys, resource, move, is_history, removes=False)
+        done = yield from self._changed(resource, move, is_history, removes=False)
         if done is Outcome.ACTIVATED:
             yield from self._publish("migrated", Scope(resource), to=to)
         return done

@@ -56,7 +56,7 @@ class NotReplicatedError(StoreError):
 
 
 class ArchiveError(StoreError):
-    """The archive did not do what was asked, or cannot be asked here; Redis was not touched by that."""
+    """The archive did not do what was asked, or cannot be asked here; where Redis was changed before that, the text says so."""
 
 
 class NotPermittedError(StoreError):

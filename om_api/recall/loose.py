@@ -1,4 +1,4 @@
-"""Messages that are in no segment yet, searched as they are: the same interface as a segment's."""
+"""Messages that are in no segment yet, searched as they are: the same interface as a segment's, and as Distant's."""
 
 from collections.abc import Iterable, Sequence
 from typing import Protocol

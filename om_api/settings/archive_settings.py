@@ -6,10 +6,10 @@ from typing import Annotated, Any, Final
 from pydantic import AfterValidator
 
 from om_api.settings.fields import Group, Seconds, duration, parse_duration, secret_variable, setting
-from om_api.settings.urls import has_password, safe_url, with_password
+from om_api.settings.urls import safe_url
 
 SQLITE_FILE: Final = "sqlite:///om-archive.db"
-SCHEMES: Final = ("sqlite", "postgresql")
+_SCHEMES: Final = ("sqlite", "postgresql")
 _DAY_S = 86_400
 _LONGEST_S = 36_500 * _DAY_S
 _FOREVER = "forever"
@@ -18,7 +18,7 @@ _YEARS = re.compile(r"([0-9]{1,3})\s*y")
 
 def _url(url: str) -> str:
     scheme, _, rest = url.partition("://")
-    if scheme not in SCHEMES or not rest.strip("/") or re.search(r"\s", url):
+    if scheme not in _SCHEMES or not rest.strip("/") or re.search(r"\s", url):
         raise ValueError("no address of an archive")
     return url
 
@@ -59,10 +59,6 @@ class ArchiveSettings(Group):
     def keep_s(self) -> int:
         """How long the past is kept, in seconds; for ever is a hundred years."""
         return round(_seconds(self.keep))
-
-    def address(self, password: str | None) -> str | None:
-        """The archive's address with the password put in, if there is one."""
-        return with_password(self.url, password) if self.url and password and not has_password(self.url) else self.url
 
     def __repr_args__(self) -> list[tuple[str | None, Any]]:
         """Show everything but a password."""

@@ -68,7 +68,7 @@ class Settings:
         if archive is None or archive.password_env is None:
             return archive.url if archive else None
         if password := self.variable(archive.password_env):
-            return archive.address(password)
+            return urls.with_password(archive.url or "", password)
         raise SettingsError(f"archive.password_env names {archive.password_env}, which is not set: set it")
 
     @property

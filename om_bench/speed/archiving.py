@@ -30,7 +30,7 @@ def archive(stand: Stand) -> Iterator[Figure]:
     with _settings(stand) as settings:
         small = [LongMemory(stand, f"archive-{n:02}", _AGENT) for n in range(_AGENTS)]
         before = _taken(stand, small)
-        _, _ = _moved(settings, [each.resource for each in small])
+        _moved(settings, [each.resource for each in small])
         after = _taken(stand, small)
         yield _figure(f"RAM of an agent of {_AGENT:,} messages, without", before / 1_024, None, "KiB")
         yield _figure("the same once its past is archived", after / 1_024, None, "KiB")

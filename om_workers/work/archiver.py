@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import structlog
 
+from om_api.archive.entries import NotArchivableError
 from om_api.domain.errors import ArchiveError, OMError
 from om_api.domain.values import Scope
 from om_api.store.archiving import archivable
@@ -59,7 +60,6 @@ class Archiver:
             self._run(archivable.failed(keys, str(error)))
             raise
         self._run(archivable.recovered(keys))
-        self._services.events.archived(done.archived)
         return done
 
     def _prepare(self) -> None:
@@ -79,6 +79,7 @@ class Archiver:
                 break
             some, bad = self._archive(resources, now, end)
             archived, failed = archived + some, failed + bad
+            self._services.events.archived(some)
         if self._refused and not archived:  # it answers, and takes nothing: its disk may be full
             raise self._refused[0]
         tidied = self._run(tidy(keys, self._after, _TIDIED))
@@ -113,7 +114,8 @@ class Archiver:
             if len(things) == 1:
                 of, only = things[0]
                 _log.warning("archive_passed_over", resource=of.resource, name=only.name, error=str(error)[:300])
-                self._refused = [error]
+                if not isinstance(error, NotArchivableError):
+                    self._refused = [error]
                 return 0
         middle = len(things) // 2
         return sum(

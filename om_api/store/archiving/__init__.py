@@ -1,1 +1,1 @@
-"""Moving the past to the archive, back where something changes it, and out of it; clients, workers, audit and backup enter."""
+"""Moving the past to the archive, back where something changes it, and out of it; clients, workers and operators enter."""

@@ -8,14 +8,13 @@ the other one never heard of, and cannot bring back. So bring_back looks again u
 and whoever removes looks once more when it is done, and repeats it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, TypeVar
 
 from om_api.archive.entries import Entry
 from om_api.domain.errors import ArchiveError, InvalidInputError, StoreError
 from om_api.domain.values import Outcome, Scope
-from om_api.recall.analysis import AUTO
 from om_api.store.archiving.candidates import Movable, generation_of, marks, source_of
 from om_api.store.archiving.holding import held
 from om_api.store.archiving.moving import Planned, move
@@ -46,25 +45,37 @@ def is_history(name: str) -> bool:
     return name.startswith("reflect")
 
 
+def sources_of(observations: Iterable[str]) -> Callable[[str], bool]:
+    """The messages behind some observations."""
+    return {f"source:{name}" for name in observations}.__contains__
+
+
 def changed(
-    keys: Keys, resource: str, change: Callable[[], Steps[T]], wanted: Callable[[str], bool], *, removes: bool = True
+    keys: Keys,
+    resource: str,
+    language: str,
+    change: Callable[[], Steps[T]],
+    wanted: Callable[[str], bool],
+    *,
+    removes: bool = True,
 ) -> Steps[T]:
     """Make a change to a resource of which a part may be archived: entries whose name is `wanted` come back before it.
 
-    What it `removes` is in the archive no longer when this is answered; rows of what only moved are left to the next round of
-    archiving: a server that loses its last second still names them.
+    What is left of them is indexed in `language`. What the change `removes` is in the archive no longer when this is answered;
+    rows of what only moved are left to the next round of archiving: a server that loses its last second still names them.
 
     Raises ArchiveError where the archive does not answer: before the change nothing was changed; after it repeating ends it.
     """
     if not (yield from _archive_for(keys, resource)):
         return (yield from change())
-    work = partial(_changed, keys, resource, change, wanted, removes=removes)
+    work = partial(_changed, keys, resource, language, change, wanted, removes=removes)
     return (yield from held(keys.of(resource), work))
 
 
 def _changed(
     keys: Keys,
     resource: str,
+    language: str,
     change: Callable[[], Steps[T]],
     wanted: Callable[[str], bool],
     holder: str,
@@ -78,21 +89,22 @@ def _changed(
             done.append((yield from change()))
         except InvalidInputError:  # as of what was removed before, by a call that did not come this far
             if not done:
-                yield from settle(keys, resource, removes=removes, holder=holder)
+                yield from settle(keys, resource, language, removes=removes, holder=holder)
                 raise
         except StoreError:  # it may have been archived again meanwhile
             if tried == _TRIES - 1 or not (yield from _is_archived(keys, resource, wanted)):
                 raise
             continue
         if not (removes and (yield from _is_archived(keys, resource, wanted))):
-            yield from _settled(keys, resource, removes=removes, holder=holder)
+            yield from _reaching(resource, settle(keys, resource, language, removes=removes, holder=holder))
             return done[0]
     raise StoreError(f"{resource} changes faster than it can be changed: repeat.", stored=False)
 
 
-def _settled(keys: Keys, resource: str, *, removes: bool, holder: str) -> Steps[None]:
+def _reaching(resource: str, steps: Steps[T]) -> Steps[T]:
+    """Do in the archive what was done in Redis, and say so where it does not answer."""
     try:
-        yield from settle(keys, resource, removes=removes, holder=holder)
+        return (yield from steps)
     except ArchiveError as error:
         text = (
             f"{resource} was changed in Redis, and the archive still holds what it did before: repeat the call. {error}"
@@ -114,7 +126,7 @@ def cleared(keys: Keys, resource: str, *, retention: bool = False) -> Steps[Clea
 def _cleared(keys: Keys, resource: str, _holder: str, *, retention: bool) -> Steps[Cleared]:
     done = yield from clear.clear(keys, resource, retention=retention)
     if done.outcome is Outcome.CLEARED:
-        yield from FromArchive(lambda archive: archive.remove(resource))
+        yield from _reaching(resource, iter(FromArchive(lambda archive: archive.remove(resource))))
     return done
 
 
@@ -154,7 +166,7 @@ def _back(of: ResourceKeys, named: Mapping[str, int], entries: Mapping[str, Entr
     return names, args
 
 
-def settle(keys: Keys, resource: str, *, removes: bool, holder: str) -> Steps[None]:
+def settle(keys: Keys, resource: str, language: str, *, removes: bool, holder: str) -> Steps[None]:
     """Have what came back go to the archive again as it is now; where something was removed the archive holds nothing else.
 
     To be done by who holds the resource, whose name is `holder`.
@@ -170,7 +182,7 @@ def settle(keys: Keys, resource: str, *, removes: bool, holder: str) -> Steps[No
         return
     entries = yield from FromArchive(lambda archive: archive.read(resource, newest))
     came = [_candidate(of, entry) for entry in entries.values()]
-    yield from move(keys, [Planned(resource, came, AUTO, holder=holder)])
+    yield from move(keys, [Planned(resource, came, language, holder=holder)])
     if removes:
         rest = yield from _unnamed(of, resource)
         yield from FromArchive(lambda archive: archive.discard(resource, rest))

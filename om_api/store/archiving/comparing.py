@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
+from om_api.archive.protocol import Row
 from om_api.store.archiving.candidates import marks
 from om_api.store.archiving.holding import held
 from om_api.store.driver.replies import as_int, command, server_ms, word, write
@@ -11,7 +12,6 @@ from om_api.store.driver.steps import Batch, FromArchive, Steps, batch, by_name
 from om_api.store.memory.keys import Keys, ResourceKeys
 
 _AT_ONCE = 500  # things in one batch
-Row = tuple[str, int]  # of the archive: its name, and its revision
 
 
 class HomesCompared(NamedTuple):
@@ -70,7 +70,7 @@ def _size(of: ResourceKeys, name: str) -> Batch[int]:
 
 
 class Tidied(NamedTuple):
-    """What left the archive: what had `expired`, and rows that nobody `named`; `after` which resource to go on, "" at the end."""
+    """What left the archive: what had `expired`, `unnamed` rows; and `after` which resource to go on, "" at the end."""
 
     expired: int
     unnamed: int

@@ -5,6 +5,7 @@ from world import World
 
 from om_api.domain.errors import ArchiveError
 from om_api.store.archiving import archivable
+from om_api.store.fleet import event_stream
 from om_workers.work.archiver import Archiver
 
 
@@ -64,6 +65,35 @@ def test_an_archive_that_cannot_be_asked_is_told_and_nothing_leaves_redis(house,
     monkeypatch.undo()
     assert Archiver(house.services).round(10).archived == 1
     assert house.services.run(archivable.fault(house.services.keys)) is None
+
+
+def test_a_thing_that_no_archive_can_take_stays_and_is_no_fault_of_the_archive(house):
+    """A plain writer gave a message a score of infinity, which is no number of JSON's."""
+    _old(house), _old(house, "albert")
+    house.sweep()
+    unfit = next(key for key in _sources(house) if b"albert" in key)
+    house.client.zadd(unfit, {house.client.zrange(unfit, 0, 0)[0]: float("inf")})
+
+    assert Archiver(house.services).round(10).archived == 1
+    house.client.zadd(house.services.keys.archivable, {"albert": 0})
+    assert Archiver(house.services).round(10).archived == 0
+    assert _sources(house) == [unfit]
+    assert house.services.run(archivable.fault(house.services.keys)) is None
+
+
+def test_what_was_moved_before_the_archive_was_away_is_counted(house, monkeypatch):
+    _old(house)
+    house.sweep()
+    monkeypatch.setattr(type(house.services.connection._endpoint.past), "expired", _away)
+
+    with pytest.raises(ArchiveError):
+        Archiver(house.services).round(10)
+    (counted,) = house.services.run(event_stream.counted(house.services.keys, [None]))
+    assert counted["archived"] == 1
+
+
+def _away(*_):
+    raise ArchiveError("it cannot be reached")
 
 
 def test_a_memory_that_cannot_be_read_keeps_no_other_from_the_archive(house):

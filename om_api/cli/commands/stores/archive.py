@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from typing import Any, Final, NamedTuple
 
 import click
@@ -130,7 +130,7 @@ def copy(target: Target, addresses: tuple[str, ...], as_json: bool) -> None:
     route = _Route.of(addresses, lambda: _configured(target))
     shown = Settings.safe_url(route.to)
     target.attempt.add(of=shown)
-    with _opened(route.source) as source, _opened(route.to) as to:
+    with closing(open_archive(route.source, _PATIENCE_S)) as source, closing(open_archive(route.to, _PATIENCE_S)) as to:
         source.check()
         to.prepare()
         copied = copy_archive(source, to, _progress())
@@ -143,13 +143,6 @@ def copy(target: Target, addresses: tuple[str, ...], as_json: bool) -> None:
         "to switch: 1. stop archiving (the workers that serve the queue maintenance). 2. Set archive.url (OM_ARCHIVE__URL) to "
         "the new one for workers, clients and the API. 3. Copy once more, and start the workers again"
     )
-
-
-@contextmanager
-def _opened(url: str) -> Iterator[Any]:
-    """The archive at an address; closed at the end."""
-    with closing(open_archive(url, _PATIENCE_S)) as opened:
-        yield opened
 
 
 def _progress() -> Callable[[int, int], None]:

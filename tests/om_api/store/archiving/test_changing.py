@@ -1,12 +1,16 @@
 """What owners change of the past that was archived: it is gone from both homes when they are answered."""
 
+from contextlib import closing
+
 import pytest
 from world import World
 
+from om_api.archive.opening import open_archive
 from om_api.domain.errors import ArchiveError
 from om_api.domain.values import Outcome
 from om_api.store.archiving.changing import bring_back, everything, settle
 from om_api.store.driver.archived_keys import lacks
+from om_workers.work.archiver import Archiver
 
 
 def test_what_is_erased_is_in_no_row_and_the_rest_is_archived_again(old):
@@ -66,7 +70,7 @@ def test_who_died_after_a_change_is_completed_by_who_repeats_it(old, before):
         old.world.om.erase("harold", matching="m10")
 
     assert old.in_rows("m10")
-    old.run(settle(old.world.services.keys, "harold", removes=True, holder=""))
+    old.run(settle(old.world.services.keys, "harold", "auto", removes=True, holder=""))
     assert old.in_rows("m10") == []
     assert len(old.said()) == 5
 
@@ -104,6 +108,39 @@ def test_clearing_takes_the_rows_that_nobody_names_too(old):
 
     old.world.om.clear("harold")
 
+    assert old.archive.names("harold") == set()
+
+
+def test_what_is_left_of_an_erased_source_is_indexed_in_the_agents_language(client, prefix, tmp_path):
+    """Breaks when it is indexed in whatever language each message seems to be in: other words find it then than before."""
+    settings = {"archive__url": f"sqlite:///{tmp_path}/a.db", "archive__after": "0s", "recall__language": "german"}
+    world = World(client, prefix, **settings)
+    world.say("the houses are yellow", "secret boats are green")
+    world.om.force_observe("t-1", "harold")
+    world.settle()
+    world.om.force_reflect("harold")
+    world.settle()
+    world.sweep()
+    Archiver(world.services).round(60)
+    world.om.erase("harold", matching="secret")
+
+    with closing(open_archive(f"sqlite:///{tmp_path}/a.db")) as archive:
+        archived = [head.languages for head in archive.heads("harold")]
+    world.om.close()
+    assert archived == [("german",)]
+
+
+def test_a_clear_that_the_archive_does_not_answer_says_what_was_done(old, before):
+    old.move()
+
+    def fail():
+        raise ArchiveError("it cannot be reached")
+
+    before("remove", fail, old.world.om._connection)
+    with pytest.raises(ArchiveError, match=r"harold was changed in Redis, and the archive still holds .* repeat"):
+        old.world.om.clear("harold")
+
+    old.world.om.clear("harold")
     assert old.archive.names("harold") == set()
 
 
