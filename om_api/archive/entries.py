@@ -31,7 +31,7 @@ class NotArchivableError(ArchiveError):
 
 
 class Head(NamedTuple):
-    """Messages without their bodies: how many, how many terms they have, in which languages, and from when on (Unix ms)."""
+    """Messages without their bodies: how many, how many terms they have, in which languages; times are Unix ms."""
 
     name: str
     thread: str
@@ -39,6 +39,7 @@ class Head(NamedTuple):
     length: int
     languages: tuple[str, ...]
     first_at: int
+    expires_at: int
     revision: int
 
 

@@ -28,7 +28,7 @@ class Archive(Protocol):
         """Write entries in one transaction; returns the revision of each that is kept now.
 
         What equals the highest revision of its name keeps that, until when it says now; other content becomes a row of its own,
-        one higher, and the older row stays until it is discarded.
+        of a higher revision, and the older row stays until it is discarded. No revision is ever given again.
 
         Time 0: a worker reads fence 3 and copies. Time 1: an owner clears, which deletes and makes it 4. Time 2: the worker
         writes, and what is of this resource is left out: nothing removed comes back.
@@ -65,7 +65,7 @@ class Archive(Protocol):
         """Delete all of a resource and raise its fence, even where nothing was there; returns how many rows."""
 
     def discard(self, resource: str, rows: Collection[Row]) -> int:
-        """Delete rows that nobody names, nor is about to; returns how many. No fence rises."""
+        """Delete rows that nobody names, nor is about to, and raise the fence; returns how many."""
 
     def expired(self, now_ms: int, most: int, resource: str | None = None) -> list[tuple[str, str, int]]:
         """Entries whose time is over, of all or of one resource, those first that were to go first."""

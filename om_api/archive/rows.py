@@ -15,7 +15,9 @@ _CONTENT: Final = ("body", "segment")
 WHOLE: Final = [
     ENTRIES.c[name] for name in ("resource", "name", "kind", "thread", "at", "expires_at", *_CONTENT, "revision")
 ]
-HEADS: Final = [ENTRIES.c[name] for name in ("name", "thread", "size", "length", "languages", "first_at", "revision")]
+HEADS: Final = [
+    ENTRIES.c[name] for name in ("name", "thread", "size", "length", "languages", "first_at", "expires_at", "revision")
+]
 
 
 def row_of(entry: Entry, now_ms: int) -> dict[str, Any]:
@@ -56,8 +58,9 @@ def entry_of(row: Sequence[Any]) -> Entry:
 
 def head_of(row: Sequence[Any]) -> Head:
     """A head from the columns HEADS."""
-    name, thread, size, length, languages, first_at, revision = row
-    return Head(name, thread, size, length, tuple(languages.split(",") if languages else ()), first_at, revision)
+    name, thread, size, length, languages, first_at, expires_at, revision = row
+    found = tuple(languages.split(",") if languages else ())
+    return Head(name, thread, size, length, found, first_at, expires_at, revision)
 
 
 def is_same(row: Mapping[str, Any], kept: Any) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
-from sqlalchemy import Connection, delete, select, text, tuple_
+from sqlalchemy import Connection, delete, func, select, text, tuple_
 
 from om_api.archive.full_text import insert_rows
 from om_api.archive.protocol import Named, Row
@@ -17,8 +17,8 @@ _TOUCH: Final = text(
 )
 _BEGIN_FENCE: Final = text("INSERT INTO om_fences (resource, fence) VALUES (:resource, 0) ON CONFLICT DO NOTHING")
 _RAISE_FENCE: Final = text(
-    "INSERT INTO om_fences (resource, fence) VALUES (:resource, 1)"
-    " ON CONFLICT (resource) DO UPDATE SET fence = om_fences.fence + 1"
+    "INSERT INTO om_fences (resource, fence) VALUES (:resource, :least) ON CONFLICT (resource) DO UPDATE"
+    " SET fence = CASE WHEN om_fences.fence < :least THEN :least ELSE om_fences.fence + 1 END"
 )
 _REACH_FENCE: Final = text(
     "INSERT INTO om_fences (resource, fence) VALUES (:resource, :fence)"
@@ -29,7 +29,8 @@ _REACH_FENCE: Final = text(
 def write(connection: Connection, rows: Sequence[dict[str, Any]], fences: Mapping[str, int]) -> dict[Named, int]:
     """Write rows but those of a resource whose fence is another by now; returns the revisions that they have.
 
-    What is the same as the row of the highest revision of its name has that revision; else it becomes the next one.
+    What is the same as the row of the highest revision of its name has that revision; else it becomes the next one, above the
+    fence too: no revision of what was deleted is given again, so that in an older backup it names nothing else.
     """
     now = _lock_fences(connection, {row["resource"] for row in rows})
     admitted = {
@@ -38,7 +39,7 @@ def write(connection: Connection, rows: Sequence[dict[str, Any]], fences: Mappin
     kept = _kept(connection, list(admitted))
     same = {key: old.revision for key, old in kept.items() if is_same(admitted[key], old)}
     _touch(connection, same, admitted)
-    new = {key: kept[key].revision + 1 if key in kept else 1 for key in admitted if key not in same}
+    new = {key: max(kept[key].revision if key in kept else 0, now[key[0]]) + 1 for key in admitted if key not in same}
     insert_rows(connection, [{**admitted[key], "revision": revision} for key, revision in new.items()])
     return same | new
 
@@ -56,19 +57,25 @@ def _there(connection: Connection, keys: Sequence[Named]) -> set[tuple[str, str,
     return {(of, name, revision) for of, name, revision in connection.execute(select(*columns).where(_KEY.in_(keys)))}
 
 
-def fence(connection: Connection, resource: str) -> None:
-    """Raise the fence."""
-    connection.execute(_RAISE_FENCE, {"resource": resource})
+def fence(connection: Connection, resource: str, least: int = 1) -> None:
+    """Raise the fence, to `least` at least."""
+    connection.execute(_RAISE_FENCE, {"resource": resource, "least": least})
 
 
 def remove(connection: Connection, resource: str) -> int:
     """Raise the fence first: who writes of this resource has ended then, and who has not begun will see it."""
     fence(connection, resource)
-    return connection.execute(delete(ENTRIES).where(ENTRIES.c.resource == resource)).rowcount
+    own = ENTRIES.c.resource == resource
+    if highest := connection.execute(select(func.max(ENTRIES.c.revision)).where(own)).scalar():
+        fence(connection, resource, highest)
+    return connection.execute(delete(ENTRIES).where(own)).rowcount
 
 
 def discard(connection: Connection, resource: str, rows: Collection[Row]) -> int:
-    """Delete rows."""
+    """Delete rows; the fence is no lower than their revisions then."""
+    if not rows:
+        return 0
+    fence(connection, resource, max(revision for _, revision in rows))
     own = delete(ENTRIES).where(ENTRIES.c.resource == resource)
     revision = tuple_(ENTRIES.c.name, ENTRIES.c.revision)
     return sum(connection.execute(own.where(revision.in_(some))).rowcount for some in slices(sorted(rows)))

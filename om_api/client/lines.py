@@ -126,7 +126,7 @@ class LineKeeper:
 
     def _corrector(self, resource: str, thread: str | None, by: str) -> Steps[tuple[Corrector, Scope]]:
         settings, scope = self._writable(resource), (yield from self._scopes.one(resource, thread))
-        keeping = Keeping(settings.max_reflections, recorded_settings.of(settings).retention_s)
+        keeping = Keeping(settings.kept_generations, recorded_settings.of(settings).retention_s)
         return Corrector(self._keys, scope, self._count, (yield from self._by(by)), keeping), scope
 
     def _told(self, scope: Scope, by: str, done: LineChange) -> Steps[LineChange]:

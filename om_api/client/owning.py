@@ -106,7 +106,7 @@ class Owner:
         scope = yield from self._scopes.one(resource, thread)
         now_ms = yield from due.server_ms()
         ttl = recorded_settings.of(settings).retention_s
-        keep, count = settings.max_reflections, self._count
+        keep, count = settings.kept_generations, self._count
         undo = partial(restore.restore, self._keys, scope, generation, keep, ttl, now_ms, count)
         done = yield from self._changed(resource, undo, is_history, removes=False)
         if done is Outcome.RESTORED:

@@ -155,7 +155,9 @@ class Recalling:
         """
         kept = (yield from distant.archived(self._keys, resource, names)) if names else {}
         if kept and far:
-            raise lacks(resource, kept)
+            kept = yield from distant.lacking(self._keys, resource, kept)
+            if kept:
+                raise lacks(resource, kept)
         return frozenset(kept)
 
     def _read(
@@ -169,12 +171,15 @@ class Recalling:
 
     def _fetch(self, index: RecallIndex, names: Callable[[Mapping[str, Distant]], Steps[set[str]]]) -> Steps[None]:
         """Have read what was archived of those chunks whose `names` may answer; those of an older version as messages."""
-        far = index.distant()
-        wanted = (yield from names(far)) & far.keys() if far else set[str]()
-        if not wanted:
+        if not (far := index.distant()):
             return
         resource = index.resource
-        marks = yield from distant.archived(self._keys, resource, wanted)
+        marks = yield from distant.archived(self._keys, resource, far)
+        # what came back stands in Redis, and no database finds it
+        wanted = (far.keys() - marks.keys()) | ((yield from names(far)) & far.keys())
+        if not wanted:
+            return
+        marks = {name: mark for name, mark in marks.items() if name in wanted}
         found: dict[str, Kept] = {**(yield from distant.fetched(self._keys, resource, marks))}
         rest = {name: index.scope_of(name) for name in wanted - found.keys()}
         index.learn(found | (yield from segments(self._keys, resource, rest)))

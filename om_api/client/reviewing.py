@@ -61,7 +61,7 @@ class Reviewer:
         scope, draft, ttl_s = read.state.scope, read.draft, recorded_settings.of(settings).retention_s
         if text is not None:
             draft = msgspec.structs.replace(draft, generation=self._edited(draft.generation, text))
-        done, made = yield from commit(self._keys, read, draft, self._count, settings.max_reflections, ttl_s)
+        done, made = yield from commit(self._keys, read, draft, self._count, settings.kept_generations, ttl_s)
         if done is Outcome.REFLECTED:
             told = self._decision("review_approved", read, who), of_reflection("reflected", scope, made, by="approval")
             yield from self._decided(scope, read.review, *told)

@@ -44,6 +44,7 @@ ROLES = ("observer_model", "reflector_model")
 _VARIANTS = "default, condensed or legacy"
 PromptVariant = Literal["default", "condensed", "legacy"]
 _MOST = 1_000_000_000
+_MOST_GENERATIONS = 100_000
 _DAY_S = 86_400
 
 
@@ -320,7 +321,9 @@ class MemorySettings(Group):
     max_observations: int = number(
         1_000, "more of them force a reflection; nothing is dropped", 1, 1_000_000, "observations"
     )
-    max_reflections: int = number(100, "generations kept in history", 1, 100_000, "generations")
+    max_reflections: int = number(
+        100, "generations kept in history, unless there is an archive", 1, _MOST_GENERATIONS, "generations"
+    )
     ttl_days: int = number(
         90,
         "without an archive: idle memories are cleared; sources and replaced observations expire",
@@ -400,6 +403,11 @@ class MemorySettings(Group):
         if self.archive.url is None and self.storage.backend == "sqlite":
             return self.archive.model_copy(update={"url": SQLITE_FILE})
         return self.archive if self.archive.url else None
+
+    @property
+    def kept_generations(self) -> int:
+        """How many generations stay in Redis; where there is an archive their age alone decides, and none is dropped."""
+        return _MOST_GENERATIONS if self.archived else self.max_reflections
 
     @property
     def retention_s(self) -> int:

@@ -80,10 +80,10 @@ class Archiver:
             some, bad = self._archive(resources, now, end)
             archived, failed = archived + some, failed + bad
             self._services.events.archived(some)
-        if self._refused and not archived:  # it answers, and takes nothing: its disk may be full
-            raise self._refused[0]
         tidied = self._run(tidy(keys, self._after, _TIDIED))
         self._after = tidied.after
+        if self._refused and not archived:  # it answers, and takes nothing: its disk may be full
+            raise self._refused[0]
         return Archived(archived, tidied.expired, tidied.unnamed, failed)
 
     def _archive(self, resources: Sequence[str], now: int, end: float) -> tuple[int, int]:

@@ -73,7 +73,7 @@ class Committer:
 
     def _commit(self, read: ReflectionInput, thought: Thought) -> Outcome:
         services, scope = self._services, read.state.scope
-        ttl_s, keep = services.in_force(scope).retention_s, services.agent(scope).max_reflections
+        ttl_s, keep = services.in_force(scope).retention_s, services.agent(scope).kept_generations
         outcome, made = self._run(commit(services.keys, read, thought.draft, services.count, keep, ttl_s))
         if outcome is Outcome.REFLECTED:
             by = ("expiry" if self.asks(read) else "off") if read.review.waits else None

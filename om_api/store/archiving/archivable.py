@@ -35,6 +35,12 @@ def expect(keys: Keys, resources: Iterable[str], at: int) -> Steps[None]:
         yield from write(("ZADD", keys.archivable, "NX", *(word for name in names for word in (at, name))))
 
 
+def soon(keys: Keys, resource: str) -> Steps[None]:
+    """Have a resource looked at in the next round."""
+    now = yield from server_ms()
+    yield from write(("ZADD", keys.archivable, now, resource))
+
+
 def due(keys: Keys, now: int, most: int) -> Steps[list[str]]:
     """Those that are due, first the longest."""
     return (yield from as_names("ZRANGE", keys.archivable, "-inf", now, "BYSCORE", "LIMIT", 0, most))

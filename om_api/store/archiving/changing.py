@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from om_api.archive.entries import Entry
 from om_api.domain.errors import ArchiveError, InvalidInputError, StoreError
 from om_api.domain.values import Outcome, Scope
+from om_api.store.archiving import archivable
 from om_api.store.archiving.candidates import Movable, generation_of, marks, source_of
 from om_api.store.archiving.holding import held
 from om_api.store.archiving.moving import Planned, move
@@ -134,7 +135,7 @@ def _archive_for(keys: Keys, resource: str) -> Steps[bool]:
     """Whether there is an archive to heed; raises ArchiveError where there must be one that this process does not know."""
     if (yield from HasArchive()):
         return True
-    if (yield from as_int("ZCARD", keys.of(resource).archived)):
+    if (yield from archivable.is_begun(keys)) or (yield from as_int("ZCARD", keys.of(resource).archived)):
         raise ArchiveError(_UNKNOWN.format(resource=resource))
     return False
 
@@ -183,6 +184,7 @@ def settle(keys: Keys, resource: str, language: str, *, removes: bool, holder: s
     entries = yield from FromArchive(lambda archive: archive.read(resource, newest))
     came = [_candidate(of, entry) for entry in entries.values()]
     yield from move(keys, [Planned(resource, came, language, holder=holder)])
+    yield from archivable.soon(keys, resource)  # another one may hold it too
     if removes:
         rest = yield from _unnamed(of, resource)
         yield from FromArchive(lambda archive: archive.discard(resource, rest))

@@ -7,8 +7,8 @@ from typing import NamedTuple
 from om_api.archive.protocol import Row
 from om_api.store.archiving.candidates import marks
 from om_api.store.archiving.holding import held
-from om_api.store.driver.replies import as_int, command, server_ms, word, write
-from om_api.store.driver.steps import Batch, FromArchive, Steps, batch, by_name
+from om_api.store.driver.replies import as_int, server_ms, write
+from om_api.store.driver.steps import Batch, FromArchive, Steps, by_name
 from om_api.store.memory.keys import Keys, ResourceKeys
 
 _AT_ONCE = 500  # things in one batch
@@ -17,7 +17,7 @@ _AT_ONCE = 500  # things in one batch
 class HomesCompared(NamedTuple):
     """What of a resource stands in `neither` though Redis says it was archived, in `both`, and which rows are `unnamed`.
 
-    `known`: whether Redis holds anything of the resource; where it does not, it may have lost that.
+    `known`: whether Redis names anything of the resource there; where it does not, it may have lost what it named.
     """
 
     neither: list[str]
@@ -34,7 +34,7 @@ def compare(keys: Keys, resource: str) -> Steps[HomesCompared]:
     """
     of = keys.of(resource)
     rows = yield from FromArchive(lambda archive: archive.names(resource))
-    archived, kind = yield from batch(marks(of), command(word, "TYPE", of.tokens))
+    archived = yield from marks(of)
     if archived.items() - rows:
         rows |= yield from FromArchive(lambda archive: archive.names(resource))
     counting = _counting(archived, rows)
@@ -42,10 +42,10 @@ def compare(keys: Keys, resource: str) -> Steps[HomesCompared]:
     there = yield from _standing(of, sorted({name for name, _ in rows - named} | archived.keys()))
     unnamed = {row for row in rows - named if row[0] in archived or row[0] not in there}
     neither = sorted(name for name in archived if name not in counting and name not in there)
-    both = there & archived.keys()
-    if both:
-        both &= (yield from marks(of)).keys()
-    return HomesCompared(neither, sorted(both), unnamed, kind != "none")
+    both, named_now = there & archived.keys(), archived
+    if both or (unnamed and not archived):
+        named_now = yield from marks(of)
+    return HomesCompared(neither, sorted(both & named_now.keys()), unnamed, bool(named_now))
 
 
 def _counting(archived: Mapping[str, int], rows: Iterable[Row]) -> dict[str, int]:
@@ -80,7 +80,7 @@ class Tidied(NamedTuple):
 def tidy(keys: Keys, after: str, most: int) -> Steps[Tidied]:
     """Rid the archive of what has expired, and of rows that nobody names of the next `most` resources.
 
-    Of a resource that Redis does not know at all nothing is removed: Redis may have lost it.
+    Of a resource of which Redis names nothing there nothing is removed: Redis may have lost it.
     """
     now = yield from server_ms()
     over = yield from FromArchive(lambda archive: archive.expired(now, _AT_ONCE))
@@ -109,6 +109,31 @@ def _expire(keys: Keys, resource: str, now: int, _holder: str) -> Steps[int]:
 def _discardable(keys: Keys, resource: str) -> Steps[set[Row]]:
     found = yield from compare(keys, resource)
     return found.unnamed if found.known else set()
+
+
+class GivenUp(NamedTuple):
+    """What is no longer: rows that were `removed` from the archive, and names of what it `lacks`."""
+
+    removed: int
+    lacks: int
+
+
+def give_up(keys: Keys, resource: str, *, dry_run: bool = False) -> Steps[GivenUp]:
+    """Have both homes agree on a resource: rows that Redis does not name go, and so do names without a row.
+
+    What stands in Redis stays. With `dry_run` they are only counted.
+    """
+    return (yield from held(keys.of(resource), partial(_give_up, keys, resource, dry_run=dry_run)))
+
+
+def _give_up(keys: Keys, resource: str, _holder: str, *, dry_run: bool) -> Steps[GivenUp]:
+    found = yield from compare(keys, resource)
+    if found.neither and not dry_run:
+        yield from write(("ZREM", keys.of(resource).archived, *found.neither))
+    removed = len(found.unnamed)
+    if not dry_run:
+        removed = yield from FromArchive(lambda archive: archive.discard(resource, found.unnamed))
+    return GivenUp(removed, len(found.neither))
 
 
 def _discard_unnamed(keys: Keys, resource: str, _holder: str) -> Steps[int]:

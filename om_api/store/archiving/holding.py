@@ -16,7 +16,7 @@ from om_api.store.driver.steps import Batch, Steps, batch
 from om_api.store.memory.keys import ResourceKeys
 
 T = TypeVar("T")
-_HELD_S = 7_200  # by a holder who died
+_HELD_S = 900  # by a holder who died
 _PATIENCE_MS = 300_000  # who archives gives up earlier than what they saw of the lock can expire
 _LAST = "last"
 

@@ -10,10 +10,14 @@ from om_api.store.driver.steps import FromArchive, HasArchive, Steps
 from om_api.store.memory.keys import Keys, ResourceKeys
 
 _AT_ONCE = 1_000  # resources of the archive in one answer
-_NEITHER = "was archived, and stands in neither Redis nor the archive: bring a newer backup of that"
+_NEITHER = (
+    "was archived, and stands in neither Redis nor the archive: bring a newer backup of that, or give it up by om archive "
+    "discard"
+)
 _BOTH = "is said to be archived, and stands in Redis too: whoever reads it takes what stands in Redis"
 _UNKNOWN = (
-    "is in the archive, and Redis knows nothing of it: om archive discard removes it there, if it is not to come back"
+    "is in the archive, and Redis names nothing of it: restore Redis, or have om archive discard remove it, if it is not to "
+    "come back"
 )
 
 
@@ -34,6 +38,8 @@ def _told(of: ResourceKeys, found: HomesCompared) -> Iterator[Breach]:
         yield Breach(f"{of.base}:{name}", _NEITHER)
     for name in found.both:
         yield Breach(f"{of.base}:{name}", _BOTH)
+    if found.unnamed and not found.known:
+        yield Breach(of.archived, _UNKNOWN)
 
 
 def unread(of: ResourceKeys, error: ArchiveError) -> Breach:

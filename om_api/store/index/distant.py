@@ -3,10 +3,11 @@
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 
+from om_api.archive.entries import Head
 from om_api.recall.distant import Distant
 from om_api.recall.segment import Segment
 from om_api.recall.segment_format import SegmentError
-from om_api.store.driver.replies import as_bytes
+from om_api.store.driver.replies import as_bytes, as_pairs, server_ms
 from om_api.store.driver.steps import FromArchive, Steps
 from om_api.store.driver.tolerant_read import of_many
 from om_api.store.memory.keys import Keys, ResourceKeys, tail_of
@@ -17,6 +18,10 @@ _FEW = 200  # of which each is asked for by itself
 def archived(keys: Keys, resource: str, names: Collection[str]) -> Steps[dict[str, int]]:
     """Which of some observations have their messages in the archive, and in which revision."""
     of = keys.of(resource)
+    if len(names) > _FEW:
+        every = yield from as_pairs("ZRANGE", of.archived, 0, -1, "WITHSCORES")
+        entries = {_entry(of, name): name for name in names}
+        return {entries[name]: int(mark) for key, mark in every if (name := key.decode()) in entries}
     found = yield from of_many(lambda name: as_bytes("ZSCORE", of.archived, _entry(of, name)), sorted(names))
     return {name: int(float(mark)) for name, mark in found.items() if mark is not None}
 
@@ -24,16 +29,30 @@ def archived(keys: Keys, resource: str, names: Collection[str]) -> Steps[dict[st
 def heads(keys: Keys, resource: str, marks: Mapping[str, int]) -> Steps[dict[str, Distant]]:
     """What is known of archived messages before anything is fetched; raises ArchiveError.
 
-    What the archive has in an earlier revision only is left out: it was restored from an older backup.
+    What has expired is left out, and what the archive has in an earlier revision only: it was restored from an older backup.
     """
+    now, found = yield from _heads(keys, resource, marks)
+    return {
+        name: Distant(head.thread, head.size, head.length, frozenset(head.languages), head.first_at)
+        for name, head in found.items()
+        if head.expires_at > now
+    }
+
+
+def lacking(keys: Keys, resource: str, marks: Mapping[str, int]) -> Steps[dict[str, int]]:
+    """Which of them the archive has not, also not as what has expired."""
+    _, found = yield from _heads(keys, resource, marks)
+    return {name: mark for name, mark in marks.items() if name not in found}
+
+
+def _heads(keys: Keys, resource: str, marks: Mapping[str, int]) -> Steps[tuple[int, dict[str, Head]]]:
+    """The server's time (ms), and heads by observation."""
     of = keys.of(resource)
     entries = {_entry(of, name): name for name in marks}
+    now = yield from server_ms()
     listed = yield from FromArchive(lambda archive: archive.heads(resource))
-    return {
-        entries[head.name]: Distant(head.thread, head.size, head.length, frozenset(head.languages), head.first_at)
-        for head in listed
-        if head.name in entries and head.revision >= marks[entries[head.name]]
-    }
+    known = ((entries[head.name], head) for head in listed if head.name in entries)
+    return now, {name: head for name, head in known if head.revision >= marks[name]}
 
 
 def answering(keys: Keys, resource: str, terms: Collection[str], periods: Sequence[tuple[int, int]]) -> Steps[set[str]]:

@@ -183,8 +183,8 @@ def _stored(key: str) -> Batch[list[Stored]]:
 
 def generations(keys: Keys, scope: Scope, newest: int = 0) -> Batch[list[Generation]]:
     """A scope's `newest` generations (0: all), oldest first; the last is in force."""
-    read = as_list("ZRANGE", keys.of(scope.resource).reflections(scope), -newest, -1)
-    return read.then(lambda members: [as_generation(member) for member in members])
+    read = as_pairs("ZRANGE", keys.of(scope.resource).reflections(scope), -newest, -1, "WITHSCORES")
+    return read.then(lambda pairs: [as_generation(member) for member, _ in pairs])
 
 
 def source_messages(keys: Keys, resource: str, observation: str, thread: str) -> Batch[list[Message]]:

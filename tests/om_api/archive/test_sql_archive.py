@@ -155,7 +155,7 @@ def test_segments_and_heads_come_without_bodies(archive):
         entry.name: entry.segment for entry in (newer, older)
     }
     assert first[:3] == ("source:c0", "t1", 1)
-    assert second == Head("source:c1", "t1", 2, 10, ("english", "german"), AT, 1)
+    assert second == Head("source:c1", "t1", 2, 10, ("english", "german"), AT, second.expires_at, 1)
 
 
 def test_a_head_is_of_the_highest_revision(archive):
@@ -269,7 +269,7 @@ def test_what_is_removed_is_gone_and_the_fence_rises(archive):
     assert archive.remove("harold") == 4
     assert archive.names("harold") == set()
     assert archive.remove("harold") == archive.remove("nobody") == 0
-    assert archive.fences(["harold", "bob", "nobody"]) == {"harold": 2, "bob": 0, "nobody": 1}
+    assert archive.fences(["harold", "bob", "nobody"]) == {"harold": 3, "bob": 0, "nobody": 1}
     assert archive.names("bob") == {("source:c1", 1)}
 
 
@@ -290,7 +290,7 @@ def test_what_was_removed_since_its_fence_was_read_does_not_come_back(archive):
 
     assert archive.write([messages("c1"), messages("c2", resource="bob")], fences) == {("bob", "source:c2"): 1}
     assert archive.names("harold") == set()
-    assert write(archive, messages("c1")) == {"source:c1": 1}
+    assert write(archive, messages("c1")).keys() == {"source:c1"}
 
 
 def test_a_removal_waits_for_who_writes_and_takes_what_he_wrote(archive, url, monkeypatch):
@@ -335,7 +335,7 @@ def test_of_a_crowd_of_writers_and_removers_nothing_removed_comes_back(archive):
     last = archive.fences(["harold"])["harold"]
     late = [fence for fence, written in (each for each in results if each) if written and fence == last]
 
-    assert last == rounds // 2
+    assert last >= rounds // 2
     assert bool(archive.names("harold")) == bool(late)
 
 
@@ -346,7 +346,19 @@ def test_what_nobody_names_is_discarded_at_its_revision(archive):
     assert archive.discard("harold", {("source:c1", 1), ("source:c2", 1), ("source:c3", 2), ("source:c9", 1)}) == 2
     assert archive.names("harold") == {("source:c2", 2), ("source:c3", 1)}
     assert archive.discard("harold", []) == 0
-    assert archive.fences(["harold"]) == {"harold": 0}
+    assert archive.fences(["harold"]) == {"harold": 2}
+
+
+@pytest.mark.parametrize("deleted", ["discarded", "removed"])
+def test_no_revision_is_given_again(archive, deleted):
+    """In a backup of before, what Redis names by then would else be what was deleted."""
+    write(archive, messages("c1")), write(archive, messages("c1", "red")), write(archive, messages("c1", "blue"))
+    before = archive.names("harold")
+    archive.discard("harold", before) if deleted == "discarded" else archive.remove("harold")
+    again = write(archive, messages("c1"), messages("c2"))
+
+    assert archive.names("harold") == again.items()
+    assert min(again.values()) > max(revision for _, revision in before) == 3
 
 
 def test_more_rows_are_discarded_than_a_statement_takes(archive):

@@ -81,6 +81,20 @@ def test_a_thing_that_no_archive_can_take_stays_and_is_no_fault_of_the_archive(h
     assert house.services.run(archivable.fault(house.services.keys)) is None
 
 
+def test_a_full_disk_is_rid_of_what_has_expired(house, monkeypatch):
+    """Breaks when a round ends at what it cannot write: then expiry never makes room."""
+    tidied = []
+    _old(house)
+    house.sweep()
+    past = type(house.services.connection._endpoint.past)
+    monkeypatch.setattr(past, "write", _away)
+    monkeypatch.setattr(past, "expired", lambda *_: tidied.append(1) or [])
+
+    with pytest.raises(ArchiveError):
+        Archiver(house.services).round(10)
+    assert tidied
+
+
 def test_what_was_moved_before_the_archive_was_away_is_counted(house, monkeypatch):
     _old(house)
     house.sweep()

@@ -20,7 +20,8 @@ from om_api.ops.archive_state import ArchiveState
 from om_api.settings import Settings
 from om_api.settings.urls import has_password
 from om_api.store.archiving import archivable
-from om_api.store.driver.replies import as_int
+from om_api.store.archiving.comparing import give_up
+from om_api.store.driver.connection import Connection, open_client
 
 _SQLITE, _POSTGRES = "sqlite:///om-archive.db", "postgresql://om@db/archive"
 _PATIENCE_S: Final = 60.0  # for one statement of a copy, beside workers that write
@@ -163,30 +164,23 @@ def _progress() -> Callable[[int, int], None]:
 @yes_option
 @json_option
 def discard(target: Target, resource: str, yes: bool, as_json: bool) -> None:
-    """Remove what the archive keeps of a resource that Redis does not know: its memory was cleared, or Redis lost it.
+    """Give up what only one of Redis and the archive has of a resource: where one of them was lost, or is older than the other.
 
-    A clear that was killed between its two halves leaves such rows, and nothing else removes them, since they may be all that
-    is left after Redis was lost: then restore it instead (docs/backup.md). Refused where Redis knows the resource.
+    Entries that Redis does not name are removed: a clear that was killed between its two halves leaves such, but they may also
+    be all that is left after Redis was lost; then restore that instead (docs/backup.md). And what Redis names and the archive
+    lacks is named no longer, so that the rest can be changed and cleared again. What is whole stays.
     """
-    with closing(open_archive(_configured(target))) as own:
-        if not (rows := len(own.names(resource))):
-            raise NotFoundError(
-                f"the archive keeps nothing of {resource}: om archive status says which archive that is"
-            )
-        _check_unknown(target, resource)
-        be_sure(f"Remove {amount(rows, 'entry', 'entries')} of {resource} from the archive?", yes)
-        _check_unknown(target, resource)  # somebody may have taken his time to answer
-        removed = own.remove(resource)
-    print_outcome(Outcome.CLEARED, as_json, removed=removed)
-
-
-def _check_unknown(target: Target, resource: str) -> None:
-    archived = target.run(as_int("ZCARD", target.keys().of(resource).archived))
-    with target.memory() as om:
-        if archived or om.is_known(resource):
-            raise InvalidInputError(
-                f"Redis knows {resource}: om clear {resource} removes all of it, in the archive too"
-            )
+    settings, keys = target.settings(), target.keys()
+    client, own = open_client(settings.redis_url, 5.0), open_archive(_configured(target))
+    with closing(Connection(client, own)) as connection:
+        run = connection.run
+        found = run(give_up(keys, resource, dry_run=True))
+        if found == (0, 0):
+            raise NotFoundError(f"Redis and the archive agree on {resource}: there is nothing to give up (om verify)")
+        rows, lacks = amount(found.removed, "entry", "entries"), amount(found.lacks, "thing", "things")
+        be_sure(f"Remove {rows} of {resource} from the archive, and give up {lacks} that it lacks?", yes)
+        done = run(give_up(keys, resource))
+    print_outcome(Outcome.CLEARED, as_json, **done._asdict())
 
 
 def _configured(target: Target) -> str:

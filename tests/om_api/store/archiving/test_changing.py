@@ -8,6 +8,7 @@ from world import World
 from om_api.archive.opening import open_archive
 from om_api.domain.errors import ArchiveError
 from om_api.domain.values import Outcome
+from om_api.store.archiving import archivable
 from om_api.store.archiving.changing import bring_back, everything, settle
 from om_api.store.driver.archived_keys import lacks
 from om_workers.work.archiver import Archiver
@@ -150,6 +151,57 @@ def test_an_undo_brings_the_history_back(old):
     assert old.world.om.restore("harold", 0) is Outcome.RESTORED
     assert sorted(old.world.covering()) == sorted(old.said())
     assert old.world.om.verify() == []
+
+
+def _reflected(world, times):
+    for n in range(times):
+        world.say(f"r{n} in the harbour", f"r{n} at sea")
+        world.om.force_observe("t-1", "harold")
+        world.settle()
+        world.om.force_reflect("harold")
+        world.settle()
+
+
+@pytest.mark.parametrize("act", ["restore", "reflect"])
+def test_no_generation_that_came_back_is_dropped_for_its_number(act, client, prefix, tmp_path):
+    """Breaks when max_reflections counts those that came back: with them goes what covers their messages."""
+    url = f"sqlite:///{tmp_path}/a.db"
+    world = World(client, prefix, archive__url=url, archive__after="0s", max_reflections="2")
+    _reflected(world, 4)
+    world.sweep()
+    Archiver(world.services).round(60)
+    if act == "restore":
+        world.om.restore("harold", 3)
+    else:
+        world.services.run(bring_back(world.services.keys, "harold", everything))
+        _reflected(world, 1)
+
+    assert [generation.n for generation in world.om.generations("harold")] == [1, 2, 3, 4, 5]
+    assert world.om.verify() == []
+    world.om.close()
+
+
+def test_what_an_owner_left_in_redis_goes_in_the_next_round(old, before):
+    """Time 0: two owners hold the resource. Time 1: neither of them may archive what came back. Time 2: a worker does."""
+    old.move()
+    other = World(old.world.client, old.world.prefix, **_same(old)).om
+    before("fence", lambda: other.erase("harold", matching="m20"), old.world.om._connection)
+    old.world.client.delete(old.world.services.keys.archivable)
+    old.world.om.erase("harold", matching="m10")
+
+    Archiver(old.world.services).round(60)
+    assert old.stands("reflected") == []
+    assert old.in_rows("m10") == old.in_rows("m20") == []
+
+
+def test_who_knows_of_no_archive_removes_nothing_where_there_is_one(old):
+    """Rows of what came back hold it too, though Redis names none of them."""
+    old.move()
+    old.run(archivable.begun(old.world.services.keys))
+    old.run(bring_back(old.world.services.keys, "harold", everything))
+
+    with pytest.raises(ArchiveError, match=r"archive\.url"):
+        World(old.world.client, old.world.prefix).om.erase("harold", matching="m10")
 
 
 def test_what_an_archive_lacks_is_said_by_name():

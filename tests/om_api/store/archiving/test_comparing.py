@@ -5,7 +5,7 @@ from scene import interrupted
 
 from om_api.domain.errors import StoreError
 from om_api.store.archiving.changing import bring_back, everything
-from om_api.store.archiving.comparing import compare, tidy
+from om_api.store.archiving.comparing import compare, give_up, tidy
 from om_api.store.archiving.moving import move
 
 
@@ -106,6 +106,30 @@ def test_of_a_resource_that_redis_lost_nothing_is_tidied(old):
     assert not _compared(old).known
     assert _tidied(old).unnamed == 0
     assert len(old.archive.names("harold")) == 4
+
+
+def test_of_a_resource_that_speaks_again_after_redis_was_lost_nothing_is_tidied_and_verify_tells(old):
+    """Breaks when one word makes it known: all that is left of it would go before Redis is restored."""
+    old.move()
+    old.world.client.unlink(*old.world.client.scan_iter(f"{old.of.base}:*"))
+    old.world.say("hello again")
+
+    assert _tidied(old).unnamed == 0
+    assert len(old.archive.names("harold")) == 4
+    assert [breach.what for breach in old.world.om.verify() if "names nothing of it" in breach.what]
+
+
+def test_what_only_one_of_them_has_is_given_up(old):
+    old.move()
+    lost, unnamed = sorted(old.marks())[:2]
+    old.archive.discard("harold", [(lost, 1)])
+    old.world.client.zrem(old.of.archived, unnamed)
+    keys = old.world.services.keys
+
+    assert old.run(give_up(keys, "harold", dry_run=True)) == (1, 1)
+    assert old.run(give_up(keys, "harold")) == (1, 1)
+    assert old.run(give_up(keys, "harold")) == (0, 0)
+    assert len(old.marks()) == len(old.archive.names("harold")) == 2
 
 
 def test_what_has_expired_leaves_both_homes(old, monkeypatch):

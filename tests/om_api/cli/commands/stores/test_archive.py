@@ -144,12 +144,24 @@ def test_what_a_killed_clear_left_is_discarded(archived, om, om_json, own):
     assert om("archive", "discard", "harold", "--yes").exit_code == 1
 
 
-def test_what_redis_knows_is_not_discarded(archived, om, own):
+def test_where_both_agree_nothing_is_discarded(archived, om, own):
     result = om("archive", "discard", "harold", "--yes")
 
-    assert result.exit_code == 2
-    assert "om clear harold" in result.stderr
+    assert result.exit_code == 1
+    assert "nothing to give up" in result.stderr
     assert own.names("harold")
+
+
+def test_what_the_archive_lost_is_given_up_and_the_rest_can_be_cleared_again(archived, om, own):
+    """An archive of an older backup: until its owner gives up what it lacks, nothing there can be changed."""
+    own.discard("harold", [max(own.names("harold"))])
+    assert om("clear", "harold", "t-1", "--yes").exit_code == 3
+    done = om("archive", "discard", "harold", "--yes")
+
+    assert done.exit_code == 0
+    assert om("clear", "harold", "--yes").exit_code == 0
+    assert archived.om.verify() == []
+    assert own.names("harold") == set()
 
 
 def test_a_memory_of_which_redis_knows_the_archived_part_alone_is_not_discarded(archived, om, own):
@@ -158,7 +170,7 @@ def test_a_memory_of_which_redis_knows_the_archived_part_alone_is_not_discarded(
         if key.decode() != keys.archived:
             archived.client.delete(key)
 
-    assert om("archive", "discard", "harold", "--yes").exit_code == 2
+    assert om("archive", "discard", "harold", "--yes").exit_code == 1
     assert own.names("harold")
 
 
