@@ -82,8 +82,11 @@ def tidy_overtaken(game: Game) -> None:
 
 
 def _overtaken(game: Game, what: str, work: Callable[[], Any], on_the_way: Sequence[str]) -> None:
-    worker = game.start(what, work)
-    worker.come_to(game.dice.choice(on_the_way))
+    worker, command = game.start(what, work), game.dice.choice(on_the_way)
+    worker.come_to(command)
+    if game.dice.random() < 0.5:  # the next time that it comes there
+        worker.go()
+        worker.come_to(command)
     _somebody_changes(game)
     worker.finish()
 
