@@ -7,7 +7,8 @@ from typing import Any
 
 import structlog
 
-from om_api.domain.errors import SettingsError, StoreError
+from om_api.archive.opening import archive_of
+from om_api.domain.errors import OMError, SettingsError, StoreError
 from om_api.domain.extras import missing
 from om_api.settings import Settings
 from om_api.settings.logs import log_to_stderr
@@ -18,6 +19,7 @@ try:
     from celery.schedules import schedule
     from celery.signals import (
         setup_logging,
+        worker_init,
         worker_process_init,
         worker_process_shutdown,
         worker_ready,
@@ -180,6 +182,15 @@ def _log(**_: Any) -> None:
     log_to_stderr(
         level=wiring.settings().variable("OM_LOG_LEVEL") or "INFO", form=wiring.settings().variable("OM_LOG_FORMAT")
     )
+
+
+@worker_init.connect
+def _check_archive(**_: Any) -> None:
+    """End at once, as for any other broken setting, where no task could be done for want of an archive that can be opened."""
+    try:
+        archive_of(wiring.settings().archive_url)
+    except OMError as error:
+        raise SystemExit(f"Error: {error}") from None
 
 
 @worker_ready.connect

@@ -48,6 +48,17 @@ def shown(url: URL) -> str:
     return f"at {url.host or url.query.get('host')}:{url.port or 5432}/{url.database or ''}"
 
 
+def file_at(url: URL) -> tuple[int, int] | None:
+    """Which file of SQLite's stands at an address now; None where there is none, or the database is no file."""
+    if url.drivername != SQLITE:
+        return None
+    try:
+        found = Path(str(url.database)).stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
 def engine(url: URL, timeout_s: float) -> Engine:
     """Connections to an archive, none of which is open yet. Waits for locks and statements end after `timeout_s`."""
     return _sqlite(url, timeout_s) if url.drivername == SQLITE else _postgres(url, timeout_s)

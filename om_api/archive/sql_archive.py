@@ -4,7 +4,7 @@ import os
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import Connection, Engine
 
@@ -24,7 +24,8 @@ class SqlArchive(Archive):
     def __init__(self, url: str, timeout_s: float = 5.0) -> None:
         self._url, self._timeout_s = databases.address(url), timeout_s
         self._where = databases.shown(self._url)
-        self._engines: dict[int, Engine] = {}  # by process: a fork's parent goes on using what it has open
+        # by process, for a fork's parent goes on using what it has open, and by the file that stands there
+        self._engines: dict[tuple[int, Any], Engine] = {}
         self._is_checked = False
 
     def prepare(self) -> None:
@@ -132,8 +133,9 @@ class SqlArchive(Archive):
 
     def close(self) -> None:
         """Close this process' connections."""
-        if (own := self._engines.pop(os.getpid(), None)) is not None:
-            own.dispose()
+        for key in [key for key in list(self._engines) if key[0] == os.getpid()]:
+            if (own := self._engines.pop(key, None)) is not None:
+                own.dispose()
 
     def _reading(self) -> AbstractContextManager[Connection]:
         self.check()
@@ -156,8 +158,12 @@ class SqlArchive(Archive):
             raise
 
     def _engine(self) -> Engine:
-        pid = os.getpid()
-        return self._engines.get(pid) or self._engines.setdefault(pid, databases.engine(self._url, self._timeout_s))
+        """Connections to what stands there now: what is written to a file that was taken away is lost."""
+        key = (os.getpid(), databases.file_at(self._url))
+        if key not in self._engines:
+            self.close()
+            self._is_checked = False
+        return self._engines.get(key) or self._engines.setdefault(key, databases.engine(self._url, self._timeout_s))
 
 
 def _now_ms() -> int:

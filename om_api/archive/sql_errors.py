@@ -14,7 +14,14 @@ from om_api.domain.errors import ArchiveError
 
 _FULL = "its disk is full: make room; until then nothing more is archived, and Redis keeps what is due"
 _BUSY = "it is locked by others, or too slow to answer in time: look for long transactions there, then try again"
-_DENIED = "it does not let this user do that: grant what docs/archive.md lists, or correct the address"
+_DENIED = (
+    "it does not let this user do that: grant what docs/archive.md lists (of a file: to write it and its folder), or correct the "
+    "address"
+)
+_NO_FILE = (
+    "its file cannot be opened: bring it back, or correct path and permissions; where there never was one, or it is gone for "
+    "good, `om archive upgrade` makes an empty one"
+)
 _FOREIGN = "it is no database of this archive: correct the address, or restore a backup"
 _UNLAID = "it has no archive's tables, or others than ours: run `om archive upgrade`"
 _AWAY = "it cannot be reached: start the server, or correct the address; until then Redis keeps what is due"
@@ -27,7 +34,7 @@ _SQLITE: Final = {  # by the first two words of the error's name
     "SQLITE_PERM": _DENIED,
     "SQLITE_READONLY": _DENIED,
     "SQLITE_AUTH": _DENIED,
-    "SQLITE_CANTOPEN": "its file cannot be opened: run `om archive upgrade` to make it, or correct path and permissions",
+    "SQLITE_CANTOPEN": _NO_FILE,
     "SQLITE_NOTADB": _FOREIGN,
     "SQLITE_CORRUPT": _BROKEN,
     "SQLITE_IOERR": "its disk cannot be read or written: look at the system's log",
@@ -40,7 +47,7 @@ _POSTGRES: Final = {  # by SQLSTATE, its class where there is none of the whole
     "57014": _BUSY,
     "40": _BUSY,
     "42501": _DENIED,
-    "28": "it does not know this user or password: correct the address",
+    "28": "it does not know this user or password: correct the address, or the variable that archive.password_env names",
     "3D": "there is no such database: create it, or correct the address",
     "25006": "it takes no writes: it is a standby, or set to read only; write to the primary",
     "42": _UNLAID,

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import click
 
+from om_api.archive.opening import open_archive
 from om_api.billing.models import answering, missing_key
 from om_api.cli.children import API, BEAT, FLOWER, FLOWER_COLUMNS, WORKER, Child, Keeper, StopRequests
 from om_api.cli.embedded import HOST, Embedded, free_port, hold, is_free, make_folder
@@ -227,6 +228,7 @@ def archive_beside(settings: Settings, folder: Path, *, asked: bool) -> str | No
             raise click.UsageError(
                 f"--archive is a file beside the data; archive.url is {settings.safe_url(configured)}"
             )
+        open_archive(configured)  # whoever cannot says so here, and not in each task
         return configured
     if not asked and not file.exists():
         return None
@@ -237,7 +239,7 @@ def archive_beside(settings: Settings, folder: Path, *, asked: bool) -> str | No
 
 
 def _days(seconds: float) -> str:
-    return f"{seconds / _DAY_S:g} days"
+    return f"{seconds / _DAY_S:g} days" if seconds >= _DAY_S else f"{seconds:g} s"
 
 
 def _reach(settings: Settings) -> None:

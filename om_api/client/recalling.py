@@ -36,6 +36,7 @@ from om_api.store.memory.keys import Keys
 T = TypeVar("T")
 REMEMBERED, MOST = 256, 256 * 2**20  # resources, and bytes of what was decoded of them
 _TRIES = 4
+_NOT_ALL = "nothing in the part that could be read holds these words"
 _CANDIDATES = 1_000  # whose texts are looked through for a phrase
 
 
@@ -56,7 +57,9 @@ class Recalling:
             return Recalled(query=asked.query.text, reason=asked.query.reason, notes=asked.query.notes)
         scopes = (yield from self._scopes.every(resource)) if asked.kinds - {"message"} else []
         found, partial = yield from self._settled(resource, lambda index: self._answer(index, scopes, asked))
-        return msgspec.structs.replace(found, partial=partial) if partial else found
+        if not partial:
+            return found
+        return msgspec.structs.replace(found, partial=partial, reason=found.reason and _NOT_ALL)
 
     def browse(self, resource: str, message: str, before: int, after: int, thread: str | None) -> Steps[Browsed]:
         """A message and the turns around it; see the client's `browse`."""

@@ -344,14 +344,17 @@ def of_webhooks(states: Sequence[WebhookState], now: int) -> Iterator[Finding]:
         yield Finding(OK, "webhooks", f"{len(states):,}, {amount(waiting, 'delivery waits', 'deliveries wait')}")
 
 
-def of_archive(state: ArchiveState | None, meaning: str, now: int) -> Iterator[Finding]:
+def of_archive(state: ArchiveState | None, meaning: str, now: int, *, is_begun: bool = False) -> Iterator[Finding]:
     """Whether the past gets to the archive and can be read there; nothing where there is none. `now` in server ms.
 
-    `meaning` is what the configured backend means, if it is another than Redis.
+    `is_begun`: whether workers have used one.
+        `meaning` is what the configured backend means, if it is another than Redis.
     """
     if meaning:
         yield Finding(NOTE, "storage", meaning, "om archive status says how the archive is")
     if state is None:
+        if is_begun:
+            yield Finding(ERROR, "archive", "a part of the past was archived, and here is no archive named", _UNTOLD)
         return
     fault, backlog = state.backlog.fault, state.backlog
     if fault:
@@ -372,6 +375,7 @@ def _waiting(state: ArchiveState) -> str:
     return amount(state.backlog.due, "resource is due to be looked at", "resources are due to be looked at")
 
 
+_UNTOLD = "set archive.url (OM_ARCHIVE__URL) to the address that the workers have, for every process"
 _ARCHIVE = (
     "mend that; nothing is lost: Redis keeps what is not archived, workers go on by themselves, and until then answers about the "
     "past are partial"

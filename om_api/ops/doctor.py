@@ -81,7 +81,8 @@ def _store(settings: Settings, connection: Connection) -> Iterator[Finding]:
     yield from diagnosis.of_webhooks(run(webhook_records.states(keys, webhooks)), now.server)
     yield from diagnosis.of_reviews(run(review_index.waiting(keys)), now.server)
     state = archive_state.look(settings, lambda: run(archivable.backlog(keys)), timeout_s=_ARCHIVE_S)
-    yield from diagnosis.of_archive(state, settings.memory.storage.meaning, now.server)
+    is_begun = run(archivable.is_begun(keys))
+    yield from diagnosis.of_archive(state, settings.memory.storage.meaning, now.server, is_begun=is_begun)
     standings = run(health.standings(keys))
     configured = {each.resource: settings.for_agent(each.resource).scope for each in standings.conditions}
     yield from diagnosis.of_resources(standings, configured)

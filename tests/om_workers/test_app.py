@@ -149,3 +149,15 @@ def test_a_worker_says_once_what_a_backend_of_sql_means(monkeypatch, environ, sa
 
     assert [line["event"] for line in logged] == ["storage_backend"] * said
     assert all("Redis stays the hot store" in line["meaning"] for line in logged)
+
+
+@pytest.mark.parametrize("url", ["sqlite:///:memory:", "sqlite:///a.db?mode=rw"])
+def test_a_worker_whose_archive_cannot_be_opened_ends_at_once(url, monkeypatch, tmp_path):
+    """Breaks when it starts: every task would fail, and nothing be observed."""
+    monkeypatch.setenv("OM_ARCHIVE__URL", url)
+    monkeypatch.chdir(tmp_path)
+    command = [sys.executable, "-m", "celery", "-A", "om_workers.app", "worker", "--loglevel", "error"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+    assert done.returncode not in {0, -9}
+    assert "permitted: sqlite:///path" in done.stderr

@@ -85,7 +85,13 @@ def _changed(
 ) -> Steps[T]:
     done: list[T] = []
     for tried in range(_TRIES):
-        yield from bring_back(keys, resource, wanted)
+        try:
+            yield from bring_back(keys, resource, wanted)
+        except ArchiveError as error:
+            if done:
+                raise
+            text = f"{error}. Nothing of {resource} was changed: repeat when the archive answers"
+            raise ArchiveError(text, stored=False) from error
         try:
             done.append((yield from change()))
         except InvalidInputError:  # as of what was removed before, by a call that did not come this far

@@ -1,9 +1,14 @@
 """Addresses: what is shown of them, and what a server is told of how long anything may take."""
 
+import contextlib
+
+import archived
 import pytest
 from sqlalchemy import make_url
 
 from om_api.archive import databases
+from om_api.archive.opening import open_archive
+from om_api.domain.errors import ArchiveError
 
 
 @pytest.mark.parametrize(
@@ -30,6 +35,34 @@ def test_a_path_may_have_any_sign(tmp_path):
     own.dispose()
 
     assert (tmp_path / "a b?c#d%41" / "archive.db").exists()
+
+
+def test_what_is_written_to_a_file_that_was_taken_away_is_an_error(tmp_path):
+    """Breaks when a connection that was open before goes on: what leaves Redis then is gone with it."""
+    path = tmp_path / "archive.db"
+    with contextlib.closing(open_archive(f"sqlite:///{path}")) as archive:
+        archive.prepare()
+        archive.write([archived.messages("c1")], {"harold": 0})
+        for left in tmp_path.glob("archive.db*"):
+            left.unlink()
+
+        with pytest.raises(ArchiveError, match="bring it back"):
+            archive.write([archived.messages("c2")], {"harold": 0})
+        with pytest.raises(ArchiveError, match="bring it back"):
+            archive.read("harold", {"source:c1": 1})
+
+
+def test_another_file_in_its_place_is_read_at_once(tmp_path):
+    with contextlib.closing(open_archive(f"sqlite:///{tmp_path}/archive.db")) as archive:
+        archive.prepare()
+        with contextlib.closing(open_archive(f"sqlite:///{tmp_path}/other.db")) as other:
+            other.prepare()
+            other.write([archived.messages("c2")], {"harold": 0})
+        for left in tmp_path.glob("archive.db*"):
+            left.unlink()
+        (tmp_path / "other.db").rename(tmp_path / "archive.db")
+
+        assert archive.names("harold") == {("source:c2", 1)}
 
 
 def test_a_server_is_told_how_long_to_wait_and_options_of_the_address_stay(postgres):

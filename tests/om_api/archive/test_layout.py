@@ -46,7 +46,7 @@ def test_several_processes_lay_it_out_at_once(url):
 def test_what_was_not_laid_out_says_so_until_it_is(url):
     archive = open_archive(url)
     if url.startswith("sqlite"):
-        with pytest.raises(ArchiveError, match="its file cannot be opened: run `om archive upgrade` to make it"):
+        with pytest.raises(ArchiveError, match="its file cannot be opened: bring it back"):
             archive.check()
         Path(url.removeprefix("sqlite:///")).touch()
     with pytest.raises(ArchiveError, match="it has no archive's tables: run `om archive upgrade`"):

@@ -351,7 +351,9 @@ def test_an_archive_that_is_behind_or_fails_is_told_with_since_when_and_why(back
 
 def test_of_no_archive_nothing_is_told_and_of_a_backend_what_it_means():
     (told,) = diagnosis.of_archive(None, "Redis stays", NOW)
+    (untold,) = diagnosis.of_archive(None, "", NOW, is_begun=True)
 
+    assert (untold.level, "archive.url" in untold.do) == (ERROR, True)
     assert list(diagnosis.of_archive(None, "", NOW)) == []
     assert (told.level, told.about, told.says) == (NOTE, "storage", "Redis stays")
     assert told.do

@@ -27,6 +27,7 @@ _SQLITE, _POSTGRES = "sqlite:///om-archive.db", "postgresql://om@db/archive"
 _PATIENCE_S: Final = 60.0  # for one statement of a copy, beside workers that write
 _TOLD_S: Final = 1.0
 _BOTH: Final = 2
+_FAILING: Final = 3  # as of any command that the store or the archive does not answer
 _NONE = "no archive is configured: set archive.url (OM_ARCHIVE__URL) to sqlite:///file.db or postgresql://user@host/database"
 _SEEN = (
     "whoever is on this machine can see a password that stands on the command line: better leave FROM out and put its address "
@@ -52,10 +53,11 @@ def status(target: Target, as_json: bool) -> None:
         raise NotFoundError(_NONE)
     if as_json:
         print_json(_plain(state))
-        return
-    print_table(("what", "is"), _rows(state))
+    else:
+        print_table(("what", "is"), _rows(state))
     if state.refusal or state.backlog.fault:
         note("Redis keeps what is not archived; om doctor says what to do")
+        raise SystemExit(_FAILING)
 
 
 def _plain(state: ArchiveState) -> dict[str, Any]:

@@ -64,14 +64,16 @@ def test_the_status_tells_what_is_archived_and_that_nothing_waits(archived, om, 
     assert "of this version" in om("archive", "status").stdout
 
 
-def test_the_status_says_since_when_and_why_it_fails(world, om, om_json, url):
+def test_the_status_says_since_when_and_why_it_fails(world, om, url):
     world.services.run(archivable.failed(world.services.keys, "the disk is full"))
-    found, shown = om_json("archive", "status"), om("archive", "status")
+    told, shown = om("archive", "status", "--json"), om("archive", "status")
+    found = json.loads(told.stdout)
 
     assert found["failing_since"] > 1_600_000_000_000
     assert (found["why"], found["answers"], found["entries"]) == ("the disk is full", False, None)
     assert "the disk is full" in shown.stdout
     assert "om doctor says what to do" in shown.stderr
+    assert told.exit_code == shown.exit_code == 3
 
 
 def test_an_upgrade_lays_out_what_is_empty_and_may_be_repeated(om, om_json, url):
