@@ -61,11 +61,10 @@ def reach(url: str) -> None:
 def _store(settings: Settings, connection: Connection) -> Iterator[Finding]:
     keys, run = keys_of(settings), connection.run
     now = run(presence.clocks())
-    refusal = run(health.probe(keys))
-    if refusal is None:
-        yield Finding(OK, "store", f"{Settings.safe_url(settings.redis_url)} answers and takes writes")
-    else:
+    if refusal := run(health.probe(keys)):
         yield _refused("store", str(refusal))
+    else:
+        yield Finding(OK, "store", f"{Settings.safe_url(settings.redis_url)} answers and takes writes")
     servers = run(health.servers())
     yield from diagnosis.of_servers(servers, run(health.unserved()))
     yield from diagnosis.of_replicas(servers, _waited(settings))
@@ -81,8 +80,8 @@ def _store(settings: Settings, connection: Connection) -> Iterator[Finding]:
     yield from diagnosis.of_webhooks(run(webhook_records.states(keys, webhooks)), now.server)
     yield from diagnosis.of_reviews(run(review_index.waiting(keys)), now.server)
     state = archive_state.look(settings, lambda: run(archivable.backlog(keys)), timeout_s=_ARCHIVE_S)
-    is_begun = run(archivable.is_begun(keys))
-    yield from diagnosis.of_archive(state, settings.memory.storage.meaning, now.server, is_begun=is_begun)
+    begun = archivable.is_begun(keys)
+    yield from diagnosis.of_archive(state, settings.memory.storage.meaning, now.server, is_begun=run(begun))
     standings = run(health.standings(keys))
     configured = {each.resource: settings.for_agent(each.resource).scope for each in standings.conditions}
     yield from diagnosis.of_resources(standings, configured)

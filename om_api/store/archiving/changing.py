@@ -85,13 +85,8 @@ def _changed(
 ) -> Steps[T]:
     done: list[T] = []
     for tried in range(_TRIES):
-        try:
-            yield from bring_back(keys, resource, wanted)
-        except ArchiveError as error:
-            if done:
-                raise
-            text = f"{error}. Nothing of {resource} was changed: repeat when the archive answers"
-            raise ArchiveError(text, stored=False) from error
+        bringing = bring_back(keys, resource, wanted)
+        yield from bringing if done else _before(resource, bringing)
         try:
             done.append((yield from change()))
         except InvalidInputError:  # as of what was removed before, by a call that did not come this far
@@ -106,6 +101,15 @@ def _changed(
             yield from _reaching(resource, settle(keys, resource, language, removes=removes, holder=holder))
             return done[0]
     raise StoreError(f"{resource} changes faster than it can be changed: repeat.", stored=False)
+
+
+def _before(resource: str, steps: Steps[T]) -> Steps[T]:
+    """Do what comes before a change, and say that there was none where the archive does not answer."""
+    try:
+        return (yield from steps)
+    except ArchiveError as error:
+        text = f"{error}. Nothing of {resource} was changed: repeat when the archive answers"
+        raise ArchiveError(text, stored=False) from error
 
 
 def _reaching(resource: str, steps: Steps[T]) -> Steps[T]:

@@ -21,21 +21,21 @@ _PATIENCE_MS = 300_000  # who archives gives up earlier than what they saw of th
 _LAST = "last"
 
 
-class Turn(NamedTuple):
+class LockSeen(NamedTuple):
     """What was seen of the lock by who begins to archive: who held it last, and until when (server ms) that says anything."""
 
     last: bytes
     until: int
 
 
-def turn(of: ResourceKeys) -> Batch[Turn]:
+def look(of: ResourceKeys) -> Batch[LockSeen]:
     """Begin to archive: to be asked before anything is written, and shown when it is dropped."""
-    return batch(as_bytes("HGET", of.hold, _LAST), server_ms()).then(_turn)
+    return batch(as_bytes("HGET", of.hold, _LAST), server_ms()).then(_seen)
 
 
-def _turn(seen: tuple[bytes | None, int]) -> Turn:
+def _seen(seen: tuple[bytes | None, int]) -> LockSeen:
     last, now = seen
-    return Turn(last or b"", now + _PATIENCE_MS)
+    return LockSeen(last or b"", now + _PATIENCE_MS)
 
 
 def held(of: ResourceKeys, work: Callable[[str], Steps[T]]) -> Steps[T]:

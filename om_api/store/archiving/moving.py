@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from om_api.archive.entries import Entry
 from om_api.recall.segment import encode, is_current
 from om_api.store.archiving.candidates import Movable
-from om_api.store.archiving.holding import Turn, turn
+from om_api.store.archiving.holding import LockSeen, look
 from om_api.store.driver.replies import Pair, as_fields, as_int, as_pairs, server_ms
 from om_api.store.driver.steps import Batch, FromArchive, Steps, Verb, batch, by_name
 from om_api.store.index.indexing import findable
@@ -50,7 +50,7 @@ def move(keys: Keys, planned: Sequence[Planned]) -> Steps[int]:
     """
     resources = {plan.resource for plan in planned}
     fences = yield from FromArchive(lambda archive: archive.fences(resources))
-    read: list[tuple[Planned, Turn, list[_Read]]] = []
+    read: list[tuple[Planned, LockSeen, list[_Read]]] = []
     for plan in planned:
         read.append((plan, *(yield from _contents(keys, plan))))  # noqa: PERF401  nothing yields in a comprehension
     entries = [each.entry for *_, found in read for each in found]
@@ -76,12 +76,12 @@ def _is_kept(read: _Read, kept: Mapping[str, Entry]) -> bool:
     return found is not None and (found.members, found.segment) == (read.entry.members, read.entry.segment)
 
 
-def _contents(keys: Keys, plan: Planned) -> Steps[tuple[Turn, list[_Read]]]:
+def _contents(keys: Keys, plan: Planned) -> Steps[tuple[LockSeen, list[_Read]]]:
     """What the candidates hold, but for what has expired."""
-    of, begun, found = keys.of(plan.resource), Turn(b"", 0), list[_Read]()
+    of, begun, found = keys.of(plan.resource), LockSeen(b"", 0), list[_Read]()
     for start in range(0, len(plan.candidates), _AT_ONCE):
         some = plan.candidates[start : start + _AT_ONCE]
-        seen, held = yield from batch(turn(of), by_name(some, _held))
+        seen, held = yield from batch(look(of), by_name(some, _held))
         begun = begun if start else seen
         for each, (now, members, (segment,), left) in held.items():
             if members:
@@ -109,7 +109,9 @@ def _entry(plan: Planned, each: Movable, members: Sequence[Pair], segment: bytes
     return Entry(plan.resource, each.name, each.kind, each.thread, each.at, expires_at, tuple(members), words)
 
 
-def _dropped(keys: Keys, plan: Planned, begun: Turn, read: Sequence[_Read], kept: Mapping[str, Entry]) -> Steps[int]:
+def _dropped(
+    keys: Keys, plan: Planned, begun: LockSeen, read: Sequence[_Read], kept: Mapping[str, Entry]
+) -> Steps[int]:
     of, dropped = keys.of(plan.resource), 0
     for start in range(0, len(read), _IN_A_SCRIPT):
         names, args = [of.archived, of.hold], list[Any]([plan.keep_s, plan.holder, *begun])
