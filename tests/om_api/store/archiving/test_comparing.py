@@ -1,5 +1,8 @@
 """Both homes compared: what is in neither, in both, or named by nobody; and what leaves the archive."""
 
+import contextlib
+
+import archived
 import pytest
 from scene import interrupted
 
@@ -74,19 +77,48 @@ def test_what_a_worker_may_be_about_to_name_is_left(old):
 def test_what_is_named_while_it_is_tidied_stays(old):
     """Time 0: a row is there that nobody names, of a worker that died. Time 1: another one finds it written, and names it when
     it drops what it was made of. Time 2: who tidies finds nothing of that in Redis."""
-
-    def dies():
-        raise StoreError("gone", stored=False)
-
     said = old.said()
     with pytest.raises(StoreError):
-        old.run(interrupted(move(old.world.services.keys, old.planned()), "archive", dies))
+        old.run(interrupted(move(old.world.services.keys, old.planned()), "archive", _dies))
     assert len(old.archive.names("harold")) == 4
     tidied = old.run(interrupted(tidy(old.world.services.keys, "", 10), "ZCOUNT", old.move))
 
     assert (tidied.unnamed, len(old.marks())) == (0, 4)
     assert _compared(old).neither == []
     assert old.said() == said
+
+
+def test_while_it_is_tidied_nobody_names_what_is_about_to_go(old):
+    """As above, but while rows are looked at the last time before they go."""
+    keys, (first, *rest) = old.world.services.keys, old.past().ready
+    (plan,) = old.planned()
+    said, moved = old.said(), list[int]()
+    old.run(move(keys, [plan._replace(candidates=[first])]))
+    with contextlib.suppress(StoreError):
+        old.run(interrupted(move(keys, [plan._replace(candidates=rest)]), "archive", _dies))
+    old.archive.write(
+        [archived.messages("c9", expires_at=10**14)], old.archive.fences(["harold"])
+    )  # so that there is something to discard
+
+    def at_the_last_look():
+        looks, steps = 0, tidy(keys, "", 10)
+        step = next(steps)
+        with contextlib.suppress(StopIteration):
+            while True:
+                looks += getattr(step, "commands", [[""]])[0][0] == "ZCOUNT"
+                if looks == 2 and not moved:
+                    moved.append(old.move())
+                step = steps.send((yield step))
+
+    old.run(at_the_last_look())
+    assert moved == [0]
+    assert _compared(old).neither == []
+    assert old.said() == said
+    assert old.move() == len(rest)
+
+
+def _dies():
+    raise StoreError("gone", stored=False)
 
 
 def test_what_is_archived_or_comes_back_while_it_is_compared_is_no_breach(old):
