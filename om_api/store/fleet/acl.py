@@ -63,15 +63,16 @@ def agent(keys: Keys, resource: str, role: Role) -> StoreUser:
     bill = keys.spent_by(_DAY, resource)
     known = [*_CONNECT, *_ON_A_CLUSTER, *_READ]
     indexes = (keys.due_observe, keys.due_reflect, keys.adopt)
-    told = [name for index in indexes for name in _parts(index)] + [keys.namespace_roots]
+    told = [name for index in indexes for name in _parts(index)] + [keys.namespace_roots, keys.archivable]
     bells = f"(+zadd {' '.join(f'%W~{name}' for name in told)})"
+    archive = f"(+exists %R~{keys.archive})"  # who changes something must know whether there is one
     beside = (f"(+hgetall +hmget %R~{bill})", f"(+get %R~{keys.partitions})")
     due = " ".join(f"~{name}" for name in _parts(keys.due_observe))
     every = " ".join(f"~{name}" for name in own)
     if role is Role.READER:
         rules = (*(f"%R~{name}" for name in own), *_granted(known), f"(+evalsha {every})", *beside)
     elif role is Role.WRITER:
-        rules = (*every.split(), *_granted([*known, *_WRITE]), f"(+evalsha {every} {due})", bells, *beside)
+        rules = (*every.split(), *_granted([*known, *_WRITE]), f"(+evalsha {every} {due})", bells, archive, *beside)
     else:
         raise InvalidInputError(f"{role} is no role of a store's user: use {' or '.join(ROLES)}, and om acl --workers")
     return StoreUser(f"{of_all(keys)}{resource}/{role}", rules)

@@ -391,7 +391,7 @@ def change_what_was_archived(house, url):
     ours, harold = Connection(house.admin, archive), Connection(house.agent("harold", Role.WRITER), archive)
     found = ours.run(past(house.keys, "harold", [Scope("harold")], ["t-1"], 2**50, 86_400))
     assert ours.run(move(house.keys, [Planned("harold", found.ready, "auto")])) == len(found.ready) > 0
-    assert harold.run(changed(house.keys, "harold", lambda: forgetting_nothing(house), everything)) == 0
+    assert harold.run(changed(house.keys, "harold", "auto", lambda: forgetting_nothing(house), everything)) == 0
     archive.close()
 
 
@@ -497,12 +497,13 @@ def test_no_granted_command_touches_a_key_of_anybody_else(house, role):
     foreign = {key for key in foreign if not key.startswith(own)} - {house.keys.spent_by("2026-11-21", "harold")}
     keyed = granted(role) - set(acl._CONNECT) - set(acl._ON_A_CLUSTER) - {"evalsha"}
     before = contents(house.admin, f"{house.prefix}*")
-    indexes = {house.keys.due_observe, house.keys.due_reflect, house.keys.adopt, house.keys.namespace_roots}
-    bells = indexes if role is Role.WRITER else set()
+    keys, writes = house.keys, role is Role.WRITER
+    indexes = {keys.due_observe, keys.due_reflect, keys.adopt, keys.namespace_roots, keys.archivable}
+    told = {*(("zadd", key) for key in indexes), ("exists", keys.archive)} if writes else set()
 
     reached = {(c, key) for key in foreign for c in keyed if refusal(harold, c, key) != "NoPermissionError"}
     assert len(foreign) > 50
-    assert reached == {*(("zadd", key) for key in bells), ("get", house.keys.partitions)}
+    assert reached == {*told, ("get", keys.partitions)}
     assert contents(house.admin, f"{house.prefix}*") == before
 
 
