@@ -347,8 +347,7 @@ def of_webhooks(states: Sequence[WebhookState], now: int) -> Iterator[Finding]:
 def of_archive(state: ArchiveState | None, meaning: str, now: int, *, is_begun: bool = False) -> Iterator[Finding]:
     """Whether the past gets to the archive and can be read there; nothing where there is none. `now` in server ms.
 
-    `is_begun`: whether workers have used one.
-        `meaning` is what the configured backend means, if it is another than Redis.
+    `meaning` is what the configured backend means, if it is another than Redis. `is_begun`: whether workers have used an archive.
     """
     if meaning:
         yield Finding(NOTE, "storage", meaning, "om archive status says how the archive is")

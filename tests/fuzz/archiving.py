@@ -12,7 +12,6 @@ from om_api.recall.analysis import AUTO
 from om_api.store.archiving import comparing
 from om_api.store.archiving.candidates import past
 from om_api.store.archiving.moving import Planned, move
-from om_api.store.driver.steps import FromArchive
 from om_api.store.memory import clear, due, reading
 from om_workers.work.archiver import Archiver
 
@@ -172,7 +171,7 @@ def at_rest(game: Game) -> None:
     game.check()
     for resource in RESOURCES:
         if resource in game.half_cleared and not run(comparing.compare(keys, resource)).known:
-            run(FromArchive(lambda archive, of=resource: archive.remove(of)))  # type: ignore[misc]  # as `om archive discard` does
+            run(comparing.give_up(keys, resource))  # as `om archive discard` does
         found = run(comparing.compare(keys, resource))
         if found.neither or found.both or (found.unnamed and found.known):
             raise BrokenError(f"{resource}: at rest Redis and the archive differ: {found}")

@@ -35,6 +35,9 @@ _UNKNOWN = (
     "the workers, then repeat; nothing was changed"
 )
 
+_NOTHING = "nothing of {resource} was changed: repeat when the archive answers"
+_HALF = "{resource} was changed in Redis, and the archive still holds what it did before: repeat the call"
+
 
 def everything(_: str) -> bool:
     """All that is archived."""
@@ -86,7 +89,7 @@ def _changed(
     done: list[T] = []
     for tried in range(_TRIES):
         bringing = bring_back(keys, resource, wanted)
-        yield from bringing if done else _before(resource, bringing)
+        yield from bringing if done else _telling(_NOTHING.format(resource=resource), bringing, stored=False)
         try:
             done.append((yield from change()))
         except InvalidInputError:  # as of what was removed before, by a call that did not come this far
@@ -98,29 +101,18 @@ def _changed(
                 raise
             continue
         if not (removes and (yield from _is_archived(keys, resource, wanted))):
-            yield from _reaching(resource, settle(keys, resource, language, removes=removes, holder=holder))
+            settling = settle(keys, resource, language, removes=removes, holder=holder)
+            yield from _telling(_HALF.format(resource=resource), settling, stored=None)
             return done[0]
     raise StoreError(f"{resource} changes faster than it can be changed: repeat.", stored=False)
 
 
-def _before(resource: str, steps: Steps[T]) -> Steps[T]:
-    """Do what comes before a change, and say that there was none where the archive does not answer."""
+def _telling(says: str, steps: Steps[T], *, stored: bool | None) -> Steps[T]:
+    """Do something in the archive, and say how Redis stands where it does not answer."""
     try:
         return (yield from steps)
     except ArchiveError as error:
-        text = f"{error}. Nothing of {resource} was changed: repeat when the archive answers"
-        raise ArchiveError(text, stored=False) from error
-
-
-def _reaching(resource: str, steps: Steps[T]) -> Steps[T]:
-    """Do in the archive what was done in Redis, and say so where it does not answer."""
-    try:
-        return (yield from steps)
-    except ArchiveError as error:
-        text = (
-            f"{resource} was changed in Redis, and the archive still holds what it did before: repeat the call. {error}"
-        )
-        raise ArchiveError(text, stored=None) from error
+        raise ArchiveError(f"{says}. {error}", stored=stored) from error
 
 
 def _is_archived(keys: Keys, resource: str, wanted: Callable[[str], bool]) -> Steps[bool]:
@@ -137,7 +129,8 @@ def cleared(keys: Keys, resource: str, *, retention: bool = False) -> Steps[Clea
 def _cleared(keys: Keys, resource: str, _holder: str, *, retention: bool) -> Steps[Cleared]:
     done = yield from clear.clear(keys, resource, retention=retention)
     if done.outcome is Outcome.CLEARED:
-        yield from _reaching(resource, iter(FromArchive(lambda archive: archive.remove(resource))))
+        removing = iter(FromArchive(lambda archive: archive.remove(resource)))
+        yield from _telling(_HALF.format(resource=resource), removing, stored=None)
     return done
 
 

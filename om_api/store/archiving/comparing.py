@@ -118,21 +118,19 @@ class GivenUp(NamedTuple):
     lacks: int
 
 
-def give_up(keys: Keys, resource: str, *, dry_run: bool = False) -> Steps[GivenUp]:
+def give_up(keys: Keys, resource: str) -> Steps[GivenUp]:
     """Have both homes agree on a resource: rows that Redis does not name go, and so do names without a row.
 
-    What stands in Redis stays. With `dry_run` they are only counted.
+    What stands in Redis stays.
     """
-    return (yield from held(keys.of(resource), partial(_give_up, keys, resource, dry_run=dry_run)))
+    return (yield from held(keys.of(resource), partial(_give_up, keys, resource)))
 
 
-def _give_up(keys: Keys, resource: str, _holder: str, *, dry_run: bool) -> Steps[GivenUp]:
+def _give_up(keys: Keys, resource: str, _holder: str) -> Steps[GivenUp]:
     found = yield from compare(keys, resource)
-    if found.neither and not dry_run:
+    if found.neither:
         yield from write(("ZREM", keys.of(resource).archived, *found.neither))
-    removed = len(found.unnamed)
-    if not dry_run:
-        removed = yield from FromArchive(lambda archive: archive.discard(resource, found.unnamed))
+    removed = yield from FromArchive(lambda archive: archive.discard(resource, found.unnamed))
     return GivenUp(removed, len(found.neither))
 
 

@@ -20,7 +20,7 @@ from om_api.ops.archive_state import ArchiveState
 from om_api.settings import Settings
 from om_api.settings.urls import has_password
 from om_api.store.archiving import archivable
-from om_api.store.archiving.comparing import give_up
+from om_api.store.archiving.comparing import compare, give_up
 from om_api.store.driver.connection import Connection, open_client
 
 _SQLITE, _POSTGRES = "sqlite:///om-archive.db", "postgresql://om@db/archive"
@@ -176,10 +176,10 @@ def discard(target: Target, resource: str, yes: bool, as_json: bool) -> None:
     client, own = open_client(settings.redis_url, 5.0), open_archive(_configured(target))
     with closing(Connection(client, own)) as connection:
         run = connection.run
-        found = run(give_up(keys, resource, dry_run=True))
-        if found == (0, 0):
+        found = run(compare(keys, resource))
+        if not (found.unnamed or found.neither):
             raise NotFoundError(f"Redis and the archive agree on {resource}: there is nothing to give up (om verify)")
-        rows, lacks = amount(found.removed, "entry", "entries"), amount(found.lacks, "thing", "things")
+        rows, lacks = amount(len(found.unnamed), "entry", "entries"), amount(len(found.neither), "thing", "things")
         be_sure(f"Remove {rows} of {resource} from the archive, and give up {lacks} that it lacks?", yes)
         done = run(give_up(keys, resource))
     print_outcome(Outcome.CLEARED, as_json, **done._asdict())
