@@ -18,6 +18,8 @@ KINDS: dict[str, tuple[str, ...]] = {
     "sealed": _OF_CHUNK,
     "observing": _OF_CHUNK,
     "buffered": (*_OF_CHUNK, "tokens", "model", *_PRICE),
+    "extracted": ("thread", "chunk", "extractors"),
+    "extraction_refused": ("thread", "chunk", "extractors"),
     "split": _OF_CHUNK,
     "quarantined": _OF_CHUNK,
     "activated": ("thread", "chunks", "message_tokens", "tokens", "by"),
@@ -88,6 +90,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     then: str | None = None
     to: str | None = None
     pin: str | None = None
+    extractors: tuple[str, ...] | None = None
 
 
 def check_event_id(text: str) -> str:

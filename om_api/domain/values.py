@@ -8,7 +8,7 @@ import secrets
 import time
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import NamedTuple, TypeGuard
+from typing import Any, NamedTuple, TypeGuard
 
 import msgspec
 
@@ -179,12 +179,23 @@ class Correction(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @learned
+class ExtractedValue(msgspec.Struct, frozen=True, kw_only=True):
+    """What an extractor found: `at` is when the newest of it was said (Unix ms), `observation_id` beside which notes."""
+
+    value: Any
+    at: int = 0
+    observation_id: str = ""
+
+
+@learned
 class Observation(msgspec.Struct, frozen=True, kw_only=True):
     """One Observer result for one thread: dated lines, covering named messages.
 
     `no_task` and `no_suggestion`: the Observer said that there is none, which an empty text alone does not say. `spoken_at`
     is when the Actor last spoke in what it covers (Unix ms), 0 if it did not. `origin` is `added` for one that somebody
     wrote (`by` whom), which covers nothing, else "". `corrections` are the newest that were made of it, the last one newest.
+    `extracted` is what extractors found in the same messages, by their slugs; those of them that are `common` are of the
+    whole memory, and no thread's own.
     """
 
     id: str
@@ -209,6 +220,8 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
     origin: str = ""
     by: str = ""
     corrections: tuple[Correction, ...] = ()
+    extracted: dict[str, Any] = {}
+    common: tuple[str, ...] = ()
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
@@ -242,7 +255,8 @@ class Generation(msgspec.Struct, frozen=True, kw_only=True):
     is not among `observation_ids` any more. `loss` (0 to 1) is what the check before the commit found missing, `candidates`
     the answers that were compared, in the order they came. `restores` names the generation that this one brought back, 0 for
     the time before the first. `origin` is `correction` where somebody (`by` whom) corrected a line of the one before. `pieces`
-    are what the text is made of, in order, since a move to another scope; none once it was written anew.
+    are what the text is made of, in order, since a move to another scope; none once it was written anew. `extracted` is what
+    extractors found beside all notes that it stands for, by thread ("": of the whole memory) and by slug.
     """
 
     n: int
@@ -263,6 +277,7 @@ class Generation(msgspec.Struct, frozen=True, kw_only=True):
     model: str = ""
     cost: float | None = None
     by: str = ""
+    extracted: dict[str, dict[str, ExtractedValue]] = {}
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 
+import msgspec
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator
 from pydantic_core import PydanticCustomError
 
@@ -34,6 +35,13 @@ class Group(BaseModel):
     """Settings that stand together: unchangeable, no unknown keys, no guessing of types, no values in errors."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False, hide_input_in_errors=True)
+
+
+class Mapped(dict[str, Any]):
+    """What a setting holds as names with values: a dict that nobody changes, so that it can be compared and hashed."""
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(msgspec.json.encode(self))
 
 
 def setting(default: object, meaning: str, permitted: str, unit: str = "", **bounds: Any) -> Any:

@@ -5,12 +5,15 @@ from typing import Any, Literal
 
 from pydantic import model_validator
 
+from om_api.domain.extractors import Extractor, Filler
 from om_api.domain.policy import Limits
 from om_api.domain.push_limits import MOST, PushLimits
 from om_api.language.telegraphic import NoteStyle
 from om_api.recall.stemming import LANGUAGES
 from om_api.settings.api_settings import ApiSettings
 from om_api.settings.archive_settings import SQLITE_FILE, ArchiveSettings
+from om_api.settings.extractor_settings import PERMITTED as EXTRACTORS_PERMITTED
+from om_api.settings.extractor_settings import Extractors, extractors_of
 from om_api.settings.fields import (
     LEAST_ROOM,
     MAX_TOKENS,
@@ -19,6 +22,7 @@ from om_api.settings.fields import (
     FractionOrTokens,
     Group,
     Language,
+    Mapped,
     ModelNames,
     MultipleOrTokens,
     RatioOrFloor,
@@ -287,6 +291,9 @@ class MemorySettings(Group):
     observer: ObserverSettings = ObserverSettings()
     reflection: ReflectionSettings = ReflectionSettings()
     recall: RecallSettings = RecallSettings()
+    extractors: Extractors = setting(
+        Mapped(), "sections that a model fills beside its notes, by name (docs/extractors.md)", EXTRACTORS_PERMITTED
+    )
     budget: BudgetSettings = BudgetSettings()
     total_budget: BudgetSettings = BudgetSettings()
     push_limits: PushLimitSettings = PushLimitSettings()
@@ -423,6 +430,10 @@ class MemorySettings(Group):
     def reflector_models(self) -> tuple[str, ...]:
         """The Reflector's models, in the order they are tried."""
         return _as_tuple(self.model or self.reflector_model)
+
+    def extractors_by(self, who: Filler) -> tuple[Extractor, ...]:
+        """The extractors that an Observer, or a Reflector, fills."""
+        return tuple(each for each in extractors_of(self.extractors) if each.by == who)
 
     @property
     def buffer_size(self) -> int:

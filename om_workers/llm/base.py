@@ -1,10 +1,11 @@
 """What a model is to us: one call with a request, one reply."""
 
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import msgspec
 
 from om_api.domain.errors import ModelError
+from om_api.domain.extractors import Extractor
 from om_api.domain.messages import Message
 from om_api.language.telegraphic import NoteStyle
 
@@ -27,7 +28,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     that do not. `threads` is not empty when one answer is wanted for each of several threads; `messages` then holds the
     messages of them all. `task` is what the thread was at before these messages, `tasks` the same by thread.
     `target_tokens` is the size wanted of the answer, `timeout` the seconds it may take, `timezone` an IANA name. `style` is
-    how the extractive model writes: sentences as they were said, or in telegraphic style.
+    how the extractive model writes: sentences as they were said, or in telegraphic style. `extractors` say which sections
+    are wanted beside the notes, `kept` what these say so far, by thread ("" where there is one) and slug.
     """
 
     purpose: Purpose
@@ -45,6 +47,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     timeout: float = 120.0
     timezone: str = "UTC"
     style: NoteStyle = "sentences"
+    extractors: tuple[Extractor, ...] = ()
+    kept: dict[str, dict[str, Any]] = {}
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,13 +1,13 @@
 """Reading what the models answered: nothing here raises, whatever a model wrote."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from textwrap import dedent
 
 import msgspec
 
 from om_api.language.calendar import days
-from om_workers.prompts import sections
+from om_workers.prompts import further, sections
 from om_workers.prompts.lines import USUAL, highest_priority, is_item, items, readings, shorten_lines
 from om_workers.prompts.nothing import says_nothing
 from om_workers.prompts.order import sort_by_time
@@ -23,6 +23,7 @@ class Observed(msgspec.Struct, frozen=True, kw_only=True):
     `readable` is False when the reply held neither a block nor a list item, as a refusal does; `degenerate` when it was
     caught in a loop, and then everything in it is discarded. `priority` is the highest of the lines, 1-5. `no_task` and
     `no_suggestion`: it said that there is none; a section that is missing says nothing, as in a reply that was cut off.
+    `extracted` is what it wrote into sections that were wanted beside the notes.
     """
 
     text: str = ""
@@ -33,6 +34,7 @@ class Observed(msgspec.Struct, frozen=True, kw_only=True):
     priority: int = USUAL
     degenerate: bool = False
     readable: bool = True
+    extracted: dict[str, str] = {}
 
 
 class Reflected(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,14 +50,16 @@ class Reflected(msgspec.Struct, frozen=True, kw_only=True):
     degenerate: bool = False
 
 
-def parse_observer(text: str) -> Observed:
+def parse_observer(text: str, further_sections: Sequence[str] = ()) -> Observed:
     """Read an Observer's reply: all its `observations` blocks in one, or its list items where no block is closed.
 
-    Bullets are sorted by time within their dates; thread tags are taken out.
+    Bullets are sorted by time within their dates; thread tags are taken out. `further_sections` are those that were wanted
+    beside the notes.
     """
     text = shorten_lines(text)
     if is_degenerate(text):
         return Observed(degenerate=True, readable=False)
+    extracted, text = further.take(text, further_sections)
     task, text = sections.take(text, "current-task")
     response, text = sections.take(text, "suggested-response")
     blocks = sections.observations(text)
@@ -68,6 +72,7 @@ def parse_observer(text: str) -> Observed:
         no_suggestion=response is not None and not _text_of(response),
         priority=highest_priority(noted),
         readable=blocks is not None or bool(noted),
+        extracted={slug: without_threads(said) for slug, said in extracted.items()},
     )
 
 
@@ -76,14 +81,14 @@ def _text_of(section: str | None) -> str:
     return "" if says_nothing(said) else said
 
 
-def parse_batch(text: str, threads: Collection[str]) -> dict[str, Observed]:
+def parse_batch(text: str, threads: Collection[str], further_sections: Sequence[str] = ()) -> dict[str, Observed]:
     """Read an Observer's reply on several threads: what it noted for each, as `parse_observer` would read it alone.
 
     A thread is missing in the answer if its section is; all are if tags make it doubtful whose notes are whose. Sections
     of unknown threads go. They count wherever they stand: a quoted end of the block must not hide what follows it.
     """
     found = sections.of_threads(shorten_lines(text), threads)
-    return {name: parse_observer(_as_block(body)) for name, body in found.items()}
+    return {name: parse_observer(_as_block(body), further_sections) for name, body in found.items()}
 
 
 def _as_block(body: str) -> str:

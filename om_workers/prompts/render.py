@@ -4,11 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 from string import Template
 from typing import Any, NotRequired, TypedDict, Unpack
 
+from om_api.domain.extractors import Extractor
 from om_api.domain.messages import Message
 from om_api.domain.tags import BRACKETS, escape
 from om_api.language.calendar import zone_of
 from om_api.language.telegraphic import NoteStyle
 from om_workers.llm.base import Request
+from om_workers.prompts import further
+from om_workers.prompts.further import Priors
 from om_workers.prompts.library import DEFAULT, guidance, prompt
 from om_workers.prompts.previous import trim_previous
 from om_workers.prompts.recalled import NOTE, NOTHING_SHOWN, Shown
@@ -38,12 +41,13 @@ class ReflectorManner(TypedDict):
 class Manner(ReflectorManner):
     """How an agent's Observer is asked: of the observations before, `previous_tokens` are shown, as `count` counts.
 
-    `style` is for the extractive one.
+    `style` is for the extractive one. `extractors` are the sections that are wanted beside the notes.
     """
 
     previous_tokens: int
     count: Callable[[str], int]
     style: NotRequired[NoteStyle]
+    extractors: NotRequired[tuple[Extractor, ...]]
 
 
 def observer_request(
@@ -52,19 +56,21 @@ def observer_request(
     *,
     prior_task: str = "",
     known: Shown = NOTHING_SHOWN,
+    kept: Priors | None = None,
     **manner: Unpack[Manner],
 ) -> Request:
     """Ask an Observer for notes of `messages`, oldest first: prior memory, history, and the task last.
 
-    `previous` are observations' texts, oldest first; `known` tells what the agent was shown of its memory.
-    Raises SettingsError for an unknown variant.
+    `previous` are observations' texts, oldest first; `known` tells what the agent was shown of its memory, `kept`
+    what the sections of extractors say so far. Raises SettingsError for an unknown variant.
     """
     return _observing(
         previous,
         _tagged("current-task", escape(prior_task.strip())),
         format_messages(_noted(messages, known), manner["timezone"], manner["count"]),
-        _ask("observer_task", manner),
+        _ask("observer_task", manner, _reminder(manner)),
         manner,
+        kept or {},
         messages=_heard(messages, known),
         task=prior_task,
     )
@@ -76,6 +82,7 @@ def batch_request(
     *,
     prior_tasks: Mapping[str, str] | None = None,
     known: Shown = NOTHING_SHOWN,
+    kept: Priors | None = None,
     **manner: Unpack[Manner],
 ) -> Request:
     """Ask an Observer for notes of several threads in one call; `parse_batch` reads the answer thread by thread.
@@ -89,8 +96,9 @@ def batch_request(
         previous,
         _tagged("current-task", _tasks(threads, prior_tasks or {})),
         format_threads(shown, manner["timezone"], manner["count"]),
-        _ask("observer_batch_task", manner),
+        _ask("observer_batch_task", manner, _reminder(manner)),
         manner,
+        kept or {},
         messages=tuple(message for messages in given.values() for message in messages),
         threads=given,
         tasks=dict(prior_tasks or {}),
@@ -107,12 +115,21 @@ def _heard(messages: Sequence[Message], known: Shown) -> tuple[Message, ...]:
     return tuple(known.without(message, "") for message in messages)
 
 
-def _observing(previous: Sequence[str], prior: str, said: str, asked: str, manner: Manner, **given: Any) -> Request:
+def _reminder(manner: Manner) -> str:
+    return further.reminder(manner.get("extractors", ()), manner.get("variant", DEFAULT))
+
+
+def _observing(
+    previous: Sequence[str], prior: str, said: str, asked: str, manner: Manner, kept: Priors, **given: Any
+) -> Request:
     """An Observer's request of its sections in their order, and what is `given` in values."""
     shown, notes = _shown(previous, manner["previous_tokens"], manner["count"])
-    written = _joined([notes, prior, _tagged("messages", said or _NOTHING), asked])
-    style = manner.get("style", "sentences")
-    return _request("observer", manner, purpose="observe", prompt=written, previous=shown, style=style, **given)
+    extractors = manner.get("extractors", ())
+    written = _joined([notes, prior, further.kept(extractors, kept), _tagged("messages", said or _NOTHING), asked])
+    beside: dict[str, Any] = {"style": manner.get("style", "sentences"), "extractors": extractors, "previous": shown}
+    beside["kept"] = {thread: dict(values) for thread, values in kept.items()}
+    wanted = further.asked_for(extractors, manner.get("variant", DEFAULT))
+    return _request("observer", manner, wanted, purpose="observe", prompt=written, **beside, **given)
 
 
 def reflector_request(
@@ -139,7 +156,7 @@ def reflector_request(
     size = f"The whole answer must be shorter than {target_tokens:,} tokens." if target_tokens > 0 else ""
     asked = _ask("reflector_task", manner, _joined([*pressed, size]))
     beside = [_tagged("pinned", stays), _tagged("dropped", missing), *_reviewed(*(sent_back or ("", "")))]
-    given = {"target_tokens": target_tokens, "level": level, "observations": tuple(texts)}
+    given: dict[str, Any] = {"target_tokens": target_tokens, "level": level, "observations": tuple(texts)}
     return _request("reflector", manner, purpose="reflect", prompt=_joined([memory, *beside, asked]), **given)
 
 
@@ -148,9 +165,9 @@ def _reviewed(text: str, comment: str) -> tuple[str, str]:
     return _tagged("sent-back", with_threads(text)), _tagged("review-comment", escape(comment.strip()))
 
 
-def _request(name: str, manner: ReflectorManner, **given: Any) -> Request:
+def _request(name: str, manner: ReflectorManner, further: str = "", **given: Any) -> Request:
     own = (manner["instruction"] or "").strip()
-    system = [prompt(name, manner.get("variant", DEFAULT)), own and f"# Instructions for this agent\n\n{own}"]
+    system = [prompt(name, manner.get("variant", DEFAULT)), further, own and f"# Instructions for this agent\n\n{own}"]
     return Request(
         system=_joined(system),
         temperature=manner["temperature"],

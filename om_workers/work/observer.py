@@ -1,9 +1,10 @@
 """The Observer: has sealed chunks observed by a model and stores what it noted. Read, think, commit."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from math import ceil
+from typing import Any
 
 import msgspec
 
@@ -20,7 +21,7 @@ from om_workers.process.stopping import StoppedError
 from om_workers.prompts.parse import Observed, parse_batch, parse_observer
 from om_workers.prompts.recalled import NOTHING_SHOWN, Shown
 from om_workers.prompts.render import Manner, batch_request, observer_request
-from om_workers.work import isolation, sealed
+from om_workers.work import extracting, isolation, sealed
 from om_workers.work.scope_worker import LookResult, ScopeWorker, chunk_lock
 from om_workers.work.sealed import Sealed, observation_of
 from om_workers.work.services import Services
@@ -92,7 +93,7 @@ class Observer:
         began = self._services.events.observing(read.scope, read.summary)
         try:
             with self._given_back(read):
-                reply, observed = self._ask(read.scope, read.messages, before, task, read.shown)
+                reply, observed = self._ask(read.scope, read.messages, before, task, read.shown, read.kept)
         except ModelError as error:
             if error.retryable or attempts < limit:
                 self._again(read, error)
@@ -111,10 +112,13 @@ class Observer:
         before: Sequence[str] = (),
         task: str = "",
         known: Shown = NOTHING_SHOWN,
+        kept: Mapping[str, Any] | None = None,
     ) -> tuple[Reply, Observed]:
         agent = self._services.agent(scope)
-        request = observer_request(messages, before, prior_task=task, known=known, **self._manner(agent))
-        return self._services.models.ask(scope.resource, agent.observer_models, request, _usable)
+        given: dict[str, Any] = {"prior_task": task, "known": known, "kept": {"": kept or {}}}
+        request = observer_request(messages, before, **given, **self._manner(agent))
+        read = partial(_usable, [each.slug for each in request.extractors])
+        return self._services.models.ask(scope.resource, agent.observer_models, request, read)
 
     def _manner(self, agent: MemorySettings) -> Manner:
         observer = agent.observer
@@ -127,16 +131,20 @@ class Observer:
             "temperature": observer.temperature,
             "timeout": observer.timeout,
             "count": self._services.count,
+            "extractors": extracting.wanted(agent),
         }
 
     def _commit(self, read: Sealed, reply: Reply, observed: Observed, began: float) -> Outcome:
         resource, chunk = read.scope.resource, read.chunk.id
-        observation = observation_of(read, observed, reply, self._services.count(observed.text) if observed.text else 0)
+        tokens = self._services.count(observed.text) if observed.text else 0
+        found = extracting.found_in(extracting.wanted(self._services.agent(read.scope)), observed, read.kept)
+        observation = observation_of(read, observed, reply, tokens, found)
         with self._given_back(read):
             segment = read.segment(self._services.agent(read.scope).recall.language)
             did = self._run(chunking.buffer(self._services.keys, resource, observation, new_id(), segment))
         if did is Outcome.BUFFERED:
             self._services.events.buffered(read.scope, read.summary, observation, began)
+            self._services.events.extracted(read.scope, read.summary, found.extracted, found.refused)
             if chunking.root(chunk) != chunk:
                 self._run(model_cooldown.observed(self._services.keys, resource, chunk))
         return did
@@ -236,22 +244,23 @@ class Observer:
         scope, agent = reads[0].scope, self._services.agent(reads[0].scope)
         threads = {read.chunk.thread: read.messages for read in reads}
         tasks = {read.chunk.thread: read.task for read in reads}
-        known = reads[0].shown
-        request = batch_request(threads, reads[0].texts, prior_tasks=tasks, known=known, **self._manner(agent))
-        return self._services.models.ask(
-            scope.resource, agent.observer_models, request, partial(_usable_of, list(request.threads))
-        )
+        given: dict[str, Any] = {"prior_tasks": tasks, "known": reads[0].shown}
+        given["kept"] = {read.chunk.thread: read.kept for read in reads}
+        request = batch_request(threads, reads[0].texts, **given, **self._manner(agent))
+        read = partial(_usable_of, list(request.threads), [each.slug for each in request.extractors])
+        return self._services.models.ask(scope.resource, agent.observer_models, request, read)
 
 
-def _usable(reply: Reply) -> Observed:
-    observed = parse_observer(reply.text)
+def _usable(further_sections: Sequence[str], reply: Reply) -> Observed:
+    observed = parse_observer(reply.text, further_sections)
     if not _can_be_used(observed):
         raise ModelError(f"{reply.model} gave no observations but a refusal or a loop", retryable=False, why="unusable")
     return observed
 
 
-def _usable_of(threads: Collection[str], reply: Reply) -> dict[str, Observed]:
-    found = {name: each for name, each in parse_batch(reply.text, threads).items() if _can_be_used(each)}
+def _usable_of(threads: Collection[str], further_sections: Sequence[str], reply: Reply) -> dict[str, Observed]:
+    read = parse_batch(reply.text, threads, further_sections)
+    found = {name: each for name, each in read.items() if _can_be_used(each)}
     if not found:
         raise ModelError(
             f"{reply.model} gave no observations of any of {len(threads)} threads", retryable=False, why="unusable"

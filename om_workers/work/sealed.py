@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from om_api.domain.messages import Message
 from om_api.domain.values import Chunk, Observation, Scope, ThreadState
@@ -15,13 +15,15 @@ from om_workers.llm.base import Reply
 from om_workers.process.event_publisher import ChunkSummary
 from om_workers.prompts.parse import Observed
 from om_workers.prompts.recalled import Shown
+from om_workers.work.extracting import NOTHING_FOUND, Found, of_thread, said_so_far
 from om_workers.work.services import Services
 
 
 class Sealed(NamedTuple):
     """A chunk that is not ready: its messages, the observations before it, and the current task of its thread.
 
-    `waits`: its resource waits for a model that can observe something.
+    `waits`: its resource waits for a model that can observe something. `kept` is what the sections of extractors say so far
+    of its thread and of the whole memory, by their slugs.
     """
 
     state: ScopeState
@@ -30,6 +32,7 @@ class Sealed(NamedTuple):
     before: list[Observation]
     task: str
     waits: bool
+    kept: dict[str, Any]
 
     @property
     def scope(self) -> Scope:
@@ -67,13 +70,17 @@ def read(services: Services, scope: Scope, ids: Sequence[str], seen: ScopeState 
         reading.threads(keys, resource, [chunk.thread for chunk in chunks]),
         each(scope_state.sealed_messages(keys, resource, chunk) for chunk in chunks),
         model_cooldown.waits(keys, resource),
+        reading.generations(keys, scope, newest=1),
     )
-    state, (stored, threads, messages, waits) = services.run(scope_state.look_beside(keys, scope, beside, known.keys()))
+    state, (stored, threads, messages, waits, generations) = services.run(
+        scope_state.look_beside(keys, scope, beside, known.keys())
+    )
     pending = [decoding.as_observation(chunk.observation) for chunk in state.chunks if chunk.observation]
     before = [one.observation for one in stored] + pending
     now = {chunk.id: chunk for chunk in state.chunks if not chunk.ready}
+    kept = said_so_far(generations[-1] if generations else None, before)
     return [
-        Sealed(state, now[chunk.id], said, before, _task(pending, thread), waits)
+        Sealed(state, now[chunk.id], said, before, _task(pending, thread), waits, of_thread(kept, thread.id))
         for chunk, thread, said in zip(chunks, threads, messages, strict=True)
         if chunk.id in now
     ]
@@ -85,8 +92,10 @@ def _task(pending: Sequence[Observation], thread: ThreadState) -> str:
     return [thread.current_task, *said][-1]
 
 
-def observation_of(sealed: Sealed, observed: Observed, reply: Reply, tokens: int) -> Observation:
-    """The observation that covers a chunk's messages; `tokens` are those of its text."""
+def observation_of(
+    sealed: Sealed, observed: Observed, reply: Reply, tokens: int, found: Found = NOTHING_FOUND
+) -> Observation:
+    """The observation that covers a chunk's messages; `tokens` are those of its text, `found` what stands beside it."""
     ids = tuple(message.id for message in sealed.messages)
     return Observation(
         id=sealed.chunk.id,
@@ -107,6 +116,8 @@ def observation_of(sealed: Sealed, observed: Observed, reply: Reply, tokens: int
         model=reply.model,
         cost=reply.cost,
         created_at=int(time.time() * 1000),
+        extracted=found.extracted,
+        common=found.common,
     )
 
 

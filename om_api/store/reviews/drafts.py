@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from om_api.domain.extractors import extracted_with
 from om_api.domain.learned import learned
 from om_api.domain.notes.pins import Notes, Pin, needed, pins_of, with_pins
 from om_api.domain.values import Generation, Scope, Stored
@@ -107,9 +108,15 @@ class ReflectionInput(NamedTuple):
         return needed(pins_of(self.state.record.pins), goes, stays)
 
     def counting(self, draft: Draft, count: Callable[[str], int]) -> Generation:
-        """The generation that a draft makes: with every line that is pinned by now, however long ago it was thought."""
-        made, pooled = draft.generation, self.state.scope.thread is None
-        text = with_pins(made.text, self.needed(self.covered(draft)), pooled=pooled)
+        """The generation that a draft makes: with every line that is pinned by now, however long ago it was thought.
+
+        And with what extractors found beside the notes that it replaces, and before those.
+        """
+        pooled, covered = self.state.scope.thread is None, self.covered(draft)
+        before = self.generation.extracted if self.generation else {}
+        extracted = extracted_with(before, (stored.observation for stored in covered))
+        made = msgspec.structs.replace(draft.generation, extracted=extracted)
+        text = with_pins(made.text, self.needed(covered), pooled=pooled)
         return made if text == made.text else msgspec.structs.replace(made, text=text, tokens=count(text))
 
     def bears(self, draft: Draft, was: "ReflectionInput") -> bool:

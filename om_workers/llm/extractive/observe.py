@@ -13,7 +13,7 @@ from om_api.language.relative_dates import meanings
 from om_api.language.telegraphic import clip, telegraphic, without_lead
 from om_api.language.words import STOP, words
 from om_workers.llm.base import Request
-from om_workers.llm.extractive import cues, notes, scoring
+from om_workers.llm.extractive import cues, extracting, notes, scoring
 from om_workers.llm.extractive.choosing import Chooser, filled
 from om_workers.llm.extractive.joining import Pick, in_order, joined
 from om_workers.llm.extractive.notes import counted, size_of, tokens
@@ -35,7 +35,7 @@ def observe(request: Request) -> str:
     """The observations of a request's messages in our tag format; an empty block when nothing is worth noting."""
     if request.threads:
         return _by_thread(request)
-    block, ending = _answer(request, request.messages, request.target_tokens, request.task)
+    block, ending = _answer(request, request.messages, request.target_tokens, request.task, "")
     return "\n".join(filter(None, ["<observations>", block, "</observations>", ending]))
 
 
@@ -45,13 +45,16 @@ def _by_thread(request: Request) -> str:
     share = request.target_tokens / max(1, sum(sizes.values()))
     lines = ["<observations>"]
     for name, messages in request.threads.items():
-        answer = _answer(request, messages, math.ceil(share * sizes[name]), request.tasks.get(name, ""))
+        answer = _answer(request, messages, math.ceil(share * sizes[name]), request.tasks.get(name, ""), name)
         lines += [f'<thread id="{name}">', *filter(None, answer), "</thread>"]
     return "\n".join([*lines, "</observations>"])
 
 
-def _answer(request: Request, messages: Iterable[Message], wanted: int, task: str) -> tuple[str, str]:
-    """The notes of messages and the sections that follow them, together in `wanted` tokens (0: notes as they are worth)."""
+def _answer(request: Request, messages: Iterable[Message], wanted: int, task: str, thread: str) -> tuple[str, str]:
+    """The notes of messages and the sections that follow them, together in `wanted` tokens (0: notes as they are worth).
+
+    What extractors want comes on top of these.
+    """
     messages = sorted(messages, key=lambda message: message.at)
     found = units(messages)
     ending = _ending(messages, found, task)
@@ -62,7 +65,8 @@ def _answer(request: Request, messages: Iterable[Message], wanted: int, task: st
     chooser = _chooser(found, clock, terse=request.style == "terse")
     if any(unit.bounded for unit in found):
         chooser.pasted = room * _pasted(messages)
-    return _noted(chooser, room, clock), ending
+    further = extracting.sections(request.extractors, request.kept.get(thread, {}), found, clock)
+    return _noted(chooser, room, clock), "\n".join([*filter(None, [ending]), *further])
 
 
 def _pasted(messages: Sequence[Message]) -> float:

@@ -90,7 +90,7 @@ def test_the_shipped_file_states_every_setting_in_order():
 
     def walk(data, path=()):
         for key, value in data.items():
-            yield from walk(value, (*path, key)) if isinstance(value, dict) else [(*path, key)]
+            yield from walk(value, (*path, key)) if isinstance(value, dict) and value else [(*path, key)]
 
     assert list(walk(stated)) == list(SETTINGS)
 

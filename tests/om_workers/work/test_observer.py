@@ -4,7 +4,8 @@ import pytest
 from world import World
 
 from om_api.domain.values import Outcome, Scope
-from om_api.store.memory import due, model_cooldown
+from om_api.store.memory import decoding, due, model_cooldown, scope_state
+from om_workers.llm.scripted import Scripted
 from om_workers.work import observer
 
 
@@ -110,3 +111,20 @@ def test_a_memory_waits_while_a_model_is_asked_that_may_end_us_and_for_none_that
     assert world.perform(verb, *ids) is Outcome.REJECTED
     assert waited == ([] if known else [world.settings.memory.observer.timeout + due.LEASE_MS / 1000])
     assert len(world.model.requests) == (0 if known else 1)
+
+
+def test_what_extractors_find_goes_with_the_observation(client, prefix):
+    """What fits is kept, what does not is told by name; neither costs the notes anything."""
+    reply = (
+        "<observations>\nDate: Dec 4, 2025\n* 🟡 (09:15) User wrote\n</observations>\n<mood>\ncalm\n</mood>\n"
+        "<contacts>\nnobody\n</contacts>"
+    )
+    world = World(client, prefix, Scripted(reply), extractors="{mood: {instruction: how}, contacts: {of: resource}}")
+    verb, ids = _sealed(world)
+
+    assert world.perform(verb, *ids) is Outcome.BUFFERED
+    state = world.services.run(scope_state.look(world.services.keys, Scope("harold"), ids[1:]))
+    (made,) = [decoding.as_observation(each.observation) for each in state.chunks if each.observation]
+    told = {each.kind: each.extractors for each in world.om.events().events if each.extractors}
+    assert (made.extracted, made.common) == ({"mood": "calm"}, ())
+    assert told == {"extracted": ("mood",), "extraction_refused": ("contacts",)}

@@ -1,0 +1,174 @@
+"""Extractors: sections that a model fills beside its notes, how a value is read, and what several of them come to."""
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import Any, Literal
+
+import msgspec
+from jsonschema import Draft202012Validator, SchemaError, ValidationError
+
+from om_api.domain.errors import InvalidInputError
+from om_api.domain.tags import NAMES
+from om_api.domain.values import ExtractedValue, Observation
+
+TITLE, WORKING, SHARED = "thread-title", "working-memory", "shared"
+OF_ITSELF = (TITLE, WORKING, SHARED)  # sections of ours, that nobody may call an extractor
+_BY_NAME = {"type": "object", "additionalProperties": {"type": ["string", "null"]}}
+_LISTED = {"type": "array", "items": {"type": "string"}}
+KNOWN: dict[str, dict[str, Any]] = {  # those with an instruction of ours, and the schemas of their values
+    "contacts": _BY_NAME,
+    "dates-ahead": _BY_NAME,
+    "decisions": _LISTED,
+    "open-questions": _BY_NAME,
+}
+LONGEST = 8_000  # characters of a value as JSON
+MOST_ITEMS = 100  # of a list or an object: the oldest go
+_SLUG = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
+_LONGEST_SLUG = 40
+_FENCE = re.compile(r"\A```[a-z]*\n(.*?)\n?```\Z", re.DOTALL)
+_CLIPPED = 200
+Whose = Literal["thread", "resource"]
+Filler = Literal["observer", "reflector"]
+
+
+class Extractor(msgspec.Struct, frozen=True, kw_only=True):
+    """A section that is asked for: its name, what is to be said in it, and the JSON Schema of that (None: it is text).
+
+    `of` is whose the value is, a thread's or the whole memory's; `by` who fills it. `shown`: contexts tell it.
+    """
+
+    slug: str
+    instruction: str
+    schema: dict[str, Any] | None = None
+    of: Whose = "thread"
+    by: Filler = "observer"
+    shown: bool = True
+
+
+Extracted = dict[str, dict[str, ExtractedValue]]  # by thread ("" = of the whole memory), then by slug
+
+
+def check_slug(slug: object) -> str:
+    """The name of an extractor; raises InvalidInputError for one that cannot be a tag of its own."""
+    if not isinstance(slug, str) or len(slug) > _LONGEST_SLUG or not _SLUG.fullmatch(slug):
+        raise InvalidInputError(
+            f"{str(slug)[:80]!r} cannot name an extractor: use a-z, 0-9 and single hyphens between them, at most {_LONGEST_SLUG}"
+        )
+    if slug in {*NAMES, *OF_ITSELF}:
+        raise InvalidInputError(f"{slug!r} cannot name an extractor: it is a tag of our own; choose another name")
+    return slug
+
+
+def check_schema(schema: object) -> dict[str, Any]:
+    """A JSON Schema (2020-12); raises InvalidInputError for what is none, or refers to another document."""
+    if not isinstance(schema, dict):
+        raise InvalidInputError("a schema is an object such as {type: object, properties: {name: {type: string}}}")
+    try:
+        Draft202012Validator.check_schema(schema)
+        text = msgspec.json.encode(schema)
+    except SchemaError as error:
+        where = "/".join(map(str, error.absolute_path)) or "its top"
+        raise InvalidInputError(f"the schema cannot be: {error.message[:_CLIPPED]} (at {where})") from None
+    except (TypeError, ValueError, RecursionError):
+        raise InvalidInputError("the schema holds what JSON cannot") from None
+    if len(text) > LONGEST:
+        raise InvalidInputError(f"the schema is of {len(text):,} bytes: at most {LONGEST:,}")
+    _check_references(schema)
+    return schema
+
+
+def _check_references(schema: Any) -> None:
+    for key, value in schema.items() if isinstance(schema, dict) else enumerate(schema):
+        if key in {"$ref", "$dynamicRef"} and not str(value).startswith("#"):
+            raise InvalidInputError(
+                f"the schema refers to {str(value)[:80]!r}: only what stands in itself (#/…) is read"
+            )
+        if isinstance(value, dict | list):
+            _check_references(value)
+
+
+@cache
+def _validator(schema: bytes) -> Draft202012Validator:
+    return Draft202012Validator(msgspec.json.decode(schema))
+
+
+def fits(value: object, schema: Mapping[str, Any]) -> str:
+    """Why a value does not fit a schema, for people; "" where it does."""
+    try:
+        error = next(iter(_validator(msgspec.json.encode(schema)).iter_errors(value)), None)
+    except (ValidationError, RecursionError, ValueError, TypeError, LookupError) as refused:
+        return f"it cannot be checked: {str(refused)[:_CLIPPED]}"
+    if error is None:
+        return ""
+    where = "/".join(map(str, error.absolute_path))
+    return f"{where + ': ' if where else ''}{error.message[:_CLIPPED]}"
+
+
+def value_of(extractor: Extractor, text: str, prior: Any = None) -> Any:
+    """What a model wrote into a section, read as its extractor wants it; `prior` is the value that it changes.
+
+    None where it says nothing. Raises InvalidInputError for what cannot be read or does not fit, with the reason.
+    """
+    said = text.strip()
+    if fenced := _FENCE.match(said):
+        said = fenced[1].strip()
+    if not said:
+        return None
+    if len(said) > LONGEST:
+        raise InvalidInputError(f"it is of {len(said):,} characters: at most {LONGEST:,}")
+    if extractor.schema is None:
+        return said
+    try:
+        value = msgspec.json.decode(said.encode("utf-8", "surrogatepass"))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise InvalidInputError(f"it is no JSON: {str(error)[:_CLIPPED]}") from None
+    if wrong := fits(merged(prior, value), extractor.schema):
+        raise InvalidInputError(wrong)
+    return value
+
+
+def merged(before: Any, found: Any) -> Any:
+    """A value with what was found since.
+
+    An object is changed field by field, as by a JSON Merge Patch (RFC 7396): null takes a field out. A list grows by the items
+    that it lacks. Anything else takes the place of what was. Of fields and items the newest 100 stay.
+    """
+    if isinstance(found, dict):
+        kept = dict(before) if isinstance(before, dict) else {}
+        for field, value in found.items():
+            was = kept.pop(field, None)
+            if value is not None:
+                kept[field] = merged(was, value) if isinstance(value, dict) else value
+        return dict([*kept.items()][-MOST_ITEMS:])
+    if isinstance(found, list):
+        kept_items = before if isinstance(before, list) else []
+        return [*kept_items, *(item for item in found if item not in kept_items)][-MOST_ITEMS:]
+    return found
+
+
+def extracted_with(so_far: Mapping[str, Mapping[str, ExtractedValue]], found: Iterable[Observation]) -> Extracted:
+    """What was extracted, with what stands beside further observations, oldest first; `so_far` is not changed.
+
+    Of what was proposed for the working memory each field is kept with the time of what it was made of: see `stamped`.
+    """
+    made = {thread: dict(values) for thread, values in so_far.items()}
+    for observation in found:
+        for slug, value in observation.extracted.items():
+            if slug in {TITLE, SHARED}:  # the title stands at the thread, and what was shared with whom it was shared
+                continue
+            of = made.setdefault("" if slug in observation.common else observation.thread_id, {})
+            was = of[slug].value if slug in of else None
+            now = newest(was or {}, stamped(value, observation.to)) if slug == WORKING else merged(was, value)
+            of[slug] = ExtractedValue(value=now, at=observation.to, observation_id=observation.id)
+    return made
+
+
+def stamped(fields: Mapping[str, Any], at: int) -> dict[str, list[Any]]:
+    """Fields as they are kept where the newest of several counts: each with when (Unix ms) it was said."""
+    return {field: [value, at] for field, value in fields.items()}
+
+
+def newest(before: Mapping[str, list[Any]], found: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
+    """Stamped fields, of each the one that was said last; of two at once what was found later."""
+    return {**before, **{field: each for field, each in found.items() if each[1] >= before.get(field, [None, 0])[1]}}
