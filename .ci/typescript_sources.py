@@ -13,7 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args
 
-from om_api.context.recall_tool import ToolFormat, recall_tool
+from om_api.context.recall_tool import recall_tool
+from om_api.context.tool_formats import ToolFormat
 from om_api.domain.tags import BRACKETS, COMPARED, GENERIC, NAMED
 from om_api.http.app import make_app
 from om_api.settings import load_settings

@@ -1,6 +1,6 @@
 """AsyncObservationalMemory: the client that agents use. memory.py is made of this file by `make faces`."""
 
-from collections.abc import AsyncIterable, AsyncIterator, Collection, Iterable
+from collections.abc import AsyncIterable, AsyncIterator, Collection, Iterable, Mapping
 from datetime import date
 from typing import Any, Self, TypeVar
 
@@ -21,7 +21,9 @@ from om_api.client.stats import Stats
 from om_api.client.syncing import Synced
 from om_api.client.watching import Overview
 from om_api.context import Context
-from om_api.context.recall_tool import UNREACHED, ToolFormat, answer_of, arguments_of, recall_tool, refused
+from om_api.context.recall_tool import UNREACHED, answer_of, arguments_of, recall_tool, refused
+from om_api.context.tool_formats import ToolFormat
+from om_api.context.working_tool import kept_as, not_kept, update_of, working_tool
 from om_api.domain import tokens
 from om_api.domain.audit.audit_entry import AuditEntry
 from om_api.domain.audit.audit_query import AuditPage, AuditQuery
@@ -32,6 +34,7 @@ from om_api.domain.notes.pins import Pin
 from om_api.domain.push_limits import ANYBODY, Pusher
 from om_api.domain.values import Chunk, Generation, Observation, Outcome, Record, ThreadState
 from om_api.domain.wire import Given, placed
+from om_api.domain.working_memory import WorkingChange, WorkingMemory, WorkingVersion
 from om_api.recall.ranking import Ranker
 from om_api.recall.recalled import HITS, Browsed, Recalled
 from om_api.settings import Settings, load_settings
@@ -536,6 +539,58 @@ class AsyncObservationalMemory:
             yield ended
 
     # -- lines by hand ------------------------------------------------------------------------------------------------
+
+    async def working_memory(self, resource_id: str, thread_id: str | None = None) -> WorkingMemory:
+        """What its working memory says: the fields that the Actor keeps (docs/working-memory.md).
+
+        `thread_id` where each thread has its own. Raises InvalidInputError for an agent whose settings name no fields.
+        """
+        return await self._run(self._core.working.read(resource_id, thread_id))
+
+    async def update_working_memory(
+        self,
+        fields: Mapping[str, Any],
+        resource_id: str,
+        thread_id: str | None = None,
+        *,
+        replace: bool = False,
+        version: int | None = None,
+        by: str = "",
+    ) -> WorkingChange:
+        """Change fields; null empties one, what is not named stays. With `replace` what is not named is emptied.
+
+        Two who change at once both succeed, field by field. With the `version` that was read it is `superseded` where another
+        one stands by now, and nothing changes. Raises InvalidInputError for an unknown field and for what is too long.
+        """
+        change = self._core.working.update(fields, resource_id, thread_id, version, by, replace=replace)
+        return await self._run(change)
+
+    async def undo_working_memory(
+        self, resource_id: str, thread_id: str | None = None, *, by: str = ""
+    ) -> WorkingChange:
+        """Bring back what it said before the last change. Raises NotFoundError where no former version is kept."""
+        return await self._run(self._core.working.undo(resource_id, thread_id, by))
+
+    async def working_memory_versions(self, resource_id: str, thread_id: str | None = None) -> list[WorkingVersion]:
+        """Its former versions that are kept, oldest first."""
+        return await self._run(self._core.working.versions(resource_id, thread_id))
+
+    def working_memory_tool(self, resource_id: str, format: ToolFormat = "openai") -> dict[str, Any]:  # noqa: A002 - same
+        """The tool by which an Actor changes its working memory, as a provider's list of tools takes it."""
+        return working_tool(self._core.working.form(resource_id), format)
+
+    async def answer_working_memory(
+        self, call: Any, resource_id: str, thread_id: str | None = None, *, by: str = "actor"
+    ) -> str:
+        """Do what a call of that tool asks, and tell it in a text; what cannot be done is told too, and nothing changes."""
+        try:
+            fields, replace = update_of(call)
+            done = await self.update_working_memory(fields, resource_id, thread_id, replace=replace, by=by)
+        except InvalidInputError as error:
+            return not_kept(str(error))
+        except StoreError:
+            return not_kept(UNREACHED)
+        return kept_as(done)
 
     async def add_line(
         self, text: str, resource_id: str, thread_id: str, *, priority: int = 3, by: str = ""

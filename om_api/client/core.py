@@ -18,6 +18,7 @@ from om_api.client.syncing import Synced, Syncing, checked
 from om_api.client.trying import ModelTester
 from om_api.client.unsent import Unsent
 from om_api.client.watching import Watcher
+from om_api.client.working import WorkingKeeper
 from om_api.client.writing import Writer
 from om_api.context import Context
 from om_api.domain.errors import RateLimitedError, StoreError
@@ -64,6 +65,7 @@ class Core:
         self.forcing = Forcing(settings, keys, scopes, reporter)
         self.owning = Owner(settings, keys, clock, scopes, count, reporter)
         self.lines = LineKeeper(settings, keys, scopes, count, reporter, self.owning)
+        self.working = WorkingKeeper(settings, keys, scopes, count, reporter)
         self.reviewing = Reviewer(settings, keys, scopes, count, reporter)
         self.watching = Watcher(settings, keys, scopes, patience_s=min(1.0, timeout / 2))
         self.agents, self.testing = AgentReader(settings, keys), ModelTester(settings, keys)

@@ -1,12 +1,10 @@
 """Recall as a tool of the Actor: its schema as providers take it, what a call asks, and the answer as text."""
 
-from collections.abc import Mapping
-from typing import Any, Literal, get_args
+from typing import Any
 from zoneinfo import ZoneInfo
 
-import msgspec
-
 from om_api.context.parts import plain
+from om_api.context.tool_formats import object_of, tool_of
 from om_api.context.view import local_time
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.folding import folded
@@ -14,13 +12,11 @@ from om_api.domain.message_tokens import Count
 from om_api.domain.messages import Message
 from om_api.domain.tags import escape
 from om_api.domain.tokens import estimate
-from om_api.domain.values import shown
 from om_api.language.calendar import zone_of
 from om_api.recall.marking import excerpt
 from om_api.recall.query import Query
 from om_api.recall.recalled import Recalled, RecalledHit
 
-ToolFormat = Literal["openai", "anthropic", "gemini"]
 NAME = "recall"
 ANSWER_TOKENS = 1_500
 UNREACHED = "the memory could not be reached just now; what it holds is not known: ask again later"
@@ -54,14 +50,7 @@ _TAKEN = frozenset(_PROPERTIES)
 
 def recall_tool(format: str = "openai") -> dict[str, Any]:  # noqa: A002 - as the providers call it
     """The tool as a provider's list of tools takes it. Raises InvalidInputError for a provider that is none of ours."""
-    schema = msgspec.json.decode(msgspec.json.encode(_SCHEMA))
-    if format == "openai":
-        return {"type": "function", "function": {"name": NAME, "description": _WHAT, "parameters": schema}}
-    if format == "anthropic":
-        return {"name": NAME, "description": _WHAT, "input_schema": schema}
-    if format == "gemini":
-        return {"function_declarations": [{"name": NAME, "description": _WHAT, "parameters": schema}]}
-    raise InvalidInputError(f"format is {shown(format)!r}: use {', '.join(get_args(ToolFormat))}")
+    return tool_of(NAME, _WHAT, _SCHEMA, format)
 
 
 def arguments_of(call: Any) -> dict[str, Any]:
@@ -69,7 +58,7 @@ def arguments_of(call: Any) -> dict[str, Any]:
 
     Raises InvalidInputError where that cannot be asked.
     """
-    given = _object(_arguments(call))
+    given = object_of(call)
     known = {key: value for key, value in given.items() if key in _TAKEN and value not in (None, "")}
     if not isinstance(known.get("query"), str):
         raise InvalidInputError("a call needs a query: a few words that were probably used")
@@ -77,31 +66,6 @@ def arguments_of(call: Any) -> dict[str, Any]:
     if isinstance(offset, float) and offset.is_integer():
         offset = int(offset)
     return {**known, "offset": offset, "roles": role or ()}
-
-
-def _arguments(call: Any) -> Any:
-    """The arguments in a call of OpenAI (chat or Responses), Anthropic or Gemini, as a dict or as an SDK's object."""
-    inner = [_field(call, name) for name in ("function", "function_call", "functionCall")]
-    for holder in (*inner, call):
-        for name in ("arguments", "input", "args"):
-            if holder is not None and (found := _field(holder, name)) is not None:
-                return found
-    return call
-
-
-def _field(holder: Any, name: str) -> Any:
-    return holder.get(name) if isinstance(holder, Mapping) else getattr(holder, name, None)
-
-
-def _object(value: Any) -> dict[str, Any]:
-    if isinstance(value, str | bytes):
-        try:
-            value = msgspec.json.decode(value)
-        except (msgspec.DecodeError, ValueError, RecursionError):
-            raise InvalidInputError("the arguments are not JSON") from None
-    if not isinstance(value, Mapping):
-        raise InvalidInputError(f"the arguments are {type(value).__name__}: use an object with a query")
-    return dict(value)
 
 
 PARTIAL = (

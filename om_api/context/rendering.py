@@ -11,6 +11,7 @@ from om_api.context.ages import ages
 from om_api.context.assemble import Context, Made
 from om_api.context.cut import first_turn
 from om_api.context.excerpts import excerpts
+from om_api.context.kept import NOTHING_KEPT, KeptParts, KeptText, kept_text
 from om_api.context.recalled import NOTHING, RecalledSection, recalled_section
 from om_api.context.signature import Signer
 from om_api.context.stable import stable_blocks
@@ -38,6 +39,7 @@ class Rendering:
         self._noted = Memoized(_noted)
         self._count = count
         self._aged = Memoized(_aged)
+        self._kept = Memoized(kept_text)
         self._volatile = Memoized(lambda moment, _: volatile_blocks(moment, count))
         self._tails = Tails(count)
         self._turns = Turns()
@@ -55,12 +57,14 @@ class Rendering:
         """Make a context of what was read at one instant; see `build`. `hits` are what was found for the newest message."""
         observations = sorted(snapshot.observations, key=lambda stored: stored.seq)
         messages = sorted(snapshot.messages, key=lambda message: message.at)
-        stable = self._notes(observations, snapshot)
+        kept = self._kept_beside(snapshot, view)
+        stable = self._notes(observations, snapshot, kept.stable)
         noted = bool(observations or _told(snapshot))
         tail = self._tails(messages, _of_thread(snapshot), view, first=noted)
         cap = view.context_max_tokens if max_tokens is None else max_tokens
         beyond = first_turn(messages, tail.sizes, view.raw_max_tokens) if cap is None else 0
         moment = self._moment(snapshot, observations, view, now_ms, unavailable=unavailable, omitted=beyond)
+        moment = moment._replace(kept=kept.since)
         newest = tail.since(max(len(messages) - 1, 0)).parts()[1]
         left = None if cap is None or not hits else cap - newest - self._framing(stable, moment, snapshot)
         found = self._recalled(hits, messages[beyond:], snapshot, _with_room(view, left))
@@ -92,9 +96,14 @@ class Rendering:
             **told,
         )
 
-    def _notes(self, observations: list[Stored], snapshot: Snapshot) -> list[Block]:
+    def _kept_beside(self, snapshot: Snapshot, view: View) -> KeptText:
+        if view.working is None and not view.extracted:
+            return NOTHING_KEPT
+        return self._kept(KeptParts.of(snapshot), view, Signer.of_memory(snapshot.signing_key, snapshot.scope))
+
+    def _notes(self, observations: list[Stored], snapshot: Snapshot, kept: str) -> list[Block]:
         signer = Signer.of_memory(snapshot.signing_key, snapshot.scope)
-        return self._stable(observations, _told(snapshot), signer, snapshot.scope.thread is None)
+        return self._stable(observations, _told(snapshot), signer, snapshot.scope.thread is None, kept)
 
     def _framing(self, stable: list[Block], moment: Moment, snapshot: Snapshot) -> int:
         """The tokens of what stands around the messages, with a last block that recalls next to nothing."""

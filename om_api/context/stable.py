@@ -29,20 +29,22 @@ def stable_blocks(
     generation: Generation | None,
     signer: Signer,
     pooled: bool,  # noqa: FBT001 - compared with the last one, as the others
+    kept: str,
     count: Count,
 ) -> list[Block]:
     """What stays byte-identical until the memory changes; [] while there is no memory.
 
     `observations` come in seq order; an activation appends one block before the reminder and touches no other. `pooled`:
-    they are of several threads.
+    they are of several threads. `kept` is what is kept beside them, and stands behind them: it changes at an activation.
     """
+    beside = [_block("kept", kept, count(kept))] if kept else []
     if not observations and generation is None:
-        return []
+        return beside
     blocks = [_block("preamble", PREAMBLE, count(PREAMBLE))]
     if generation:
         blocks.append(_reflection(generation, count, signer))
     blocks += (_activation(group, count, signer, pooled=pooled) for group in _activations(observations))
-    return [*blocks, _block("continuation", CONTINUATION, count(CONTINUATION), role="user")]
+    return [*blocks, *beside, _block("continuation", CONTINUATION, count(CONTINUATION), role="user")]
 
 
 def _block(kind: Kind, text: str, tokens: int, role: str = "system") -> Block:

@@ -9,9 +9,10 @@ import msgspec
 
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.folding import folded
+from om_api.domain.working_memory import WorkingForm
 
 _LAST_MS = 250_000_000_000_000  # in the year 9892: a score of a broken clock must not stop a read
-Kind = Literal["preamble", "reflection", "observations", "continuation", "day", "message", "volatile"]
+Kind = Literal["preamble", "reflection", "observations", "kept", "continuation", "day", "message", "volatile"]
 
 
 class Block(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,7 +45,8 @@ class View(msgspec.Struct, frozen=True, kw_only=True):
     `timezone` (IANA) decides today's date. `excerpt_tokens` bounds each other thread's excerpt, `others_tokens` all of
     them together, `context_max_tokens` the whole context, `raw_max_tokens` the thread's own raw messages where nothing
     bounds the whole; None bounds nothing. `recalled_tokens` bounds what is looked up for the newest message, 0 looks
-    nothing up. Raises InvalidInputError for a zone nobody knows.
+    nothing up. `working` is the form of the working memory that is shown (None: none is), `extracted` names the extractors whose
+    values are. Raises InvalidInputError for a zone nobody knows.
     """
 
     timezone: str = "UTC"
@@ -53,6 +55,8 @@ class View(msgspec.Struct, frozen=True, kw_only=True):
     context_max_tokens: int | None = None
     raw_max_tokens: int | None = None
     recalled_tokens: int = 1000
+    working: WorkingForm | None = None
+    extracted: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse a zone now, so that building a context cannot fail on it."""

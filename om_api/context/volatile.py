@@ -27,7 +27,8 @@ class CurrentTask(NamedTuple):
 class Moment(NamedTuple):
     """What the last block is made of: `others` and `counts` as in the snapshot, `aged` the lines on dates (None: no memory).
 
-    `omitted` is how many of the thread's own messages have no room, where that is to be said; `recalled` what was looked up.
+    `omitted` is how many of the thread's own messages have no room, where that is to be said; `kept` what of the working memory
+    changed since it was shown, `recalled` what was looked up.
     """
 
     task: CurrentTask
@@ -39,6 +40,7 @@ class Moment(NamedTuple):
     unavailable: bool
     omitted: int
     signer: Signer
+    kept: str = ""
     recalled: str = ""
 
 
@@ -50,7 +52,7 @@ def volatile_blocks(moment: Moment, count: Callable[[str], int]) -> list[Block]:
     others = excerpts(moment.others, moment.counts, moment.view, count)
     told = [*([_UNAVAILABLE] if moment.unavailable else []), *_omitted(moment.omitted)]
     told += [LOOKUP] if moment.aged is None and moment.counts else []  # a preamble says it, once there is one
-    said = [*told, *_task(moment.task, moment.today), *others.sections]
+    said = [*told, *_task(moment.task, moment.today), *filter(None, [moment.kept]), *others.sections]
     if moment.aged is None and not said and not moment.recalled:
         return []
     today = f"Today is {spelled(moment.today)} ({moment.view.timezone})."

@@ -34,6 +34,7 @@ KINDS: dict[str, tuple[str, ...]] = {
     "erased": ("messages", "observations", "generations", "rejected"),
     "line_added": ("thread", "observation", "tokens", "by"),
     "line_corrected": ("thread", "observation", "generation", "by"),
+    "working_memory_updated": ("thread", "by"),
     "pinned": ("thread", "pin", "by"),
     "unpinned": ("thread", "pin", "by"),
     "paused": (),
@@ -90,7 +91,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     then: str | None = None
     to: str | None = None
     pin: str | None = None
-    extractors: tuple[str, ...] | None = None
+    extractors: str | None = None
 
 
 def check_event_id(text: str) -> str:

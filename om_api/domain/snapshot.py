@@ -4,6 +4,7 @@ import msgspec
 
 from om_api.domain.messages import Message
 from om_api.domain.values import Chunk, Generation, Record, Scope, Stored, ThreadState
+from om_api.domain.working_memory import Held
 
 
 class Snapshot(msgspec.Struct, kw_only=True):
@@ -11,7 +12,7 @@ class Snapshot(msgspec.Struct, kw_only=True):
 
     `messages` are the own thread's raw messages, sealed ones included, by score; `others` the newest raw messages of
     other threads (oldest first in each) with how many each holds in `other_counts`. `signing_key` is the resource's
-    secret, "" while it has none.
+    secret, "" while it has none. `working` are the working memories of the thread and, under "", of the resource.
     """
 
     scope: Scope
@@ -25,5 +26,6 @@ class Snapshot(msgspec.Struct, kw_only=True):
     other_counts: dict[str, int] = {}
     unsealed: dict[str, tuple[int, int]] = {}
     paused: bool = False
+    working: dict[str, Held] = {}
     signing_key: str = ""
     now: int = 0

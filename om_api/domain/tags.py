@@ -20,6 +20,8 @@ NAMES = (
     "review-comment",
     "task",
     "recalled",
+    "working-memory",
+    "extracted",
 )
 # what nobody sees: controls, all that Unicode calls format (Cf), fillers, variation selectors, the blank of Braille, tag letters
 _UNSEEN = (

@@ -42,6 +42,7 @@ class Outcome(StrEnum):
     CORRECTED = "corrected"
     PINNED = "pinned"
     UNPINNED = "unpinned"
+    UPDATED = "updated"
 
 
 def shown(value: object, most: int = 40) -> str:

@@ -39,6 +39,7 @@ from om_api.settings.fields import (
     tokens,
 )
 from om_api.settings.storage_settings import StorageSettings
+from om_api.settings.working_settings import WorkingMemorySettings
 
 PRESETS: dict[str, dict[str, int]] = {"small": {"message_threshold": 1_000, "observation_threshold": 4_000}}
 _TEXT = "text, or null for none"
@@ -291,6 +292,7 @@ class MemorySettings(Group):
     observer: ObserverSettings = ObserverSettings()
     reflection: ReflectionSettings = ReflectionSettings()
     recall: RecallSettings = RecallSettings()
+    working_memory: WorkingMemorySettings = WorkingMemorySettings()
     extractors: Extractors = setting(
         Mapped(), "sections that a model fills beside its notes, by name (docs/extractors.md)", EXTRACTORS_PERMITTED
     )
@@ -349,7 +351,14 @@ class MemorySettings(Group):
 
     @model_validator(mode="after")
     def _free_of_contradictions(self) -> "MemorySettings":
-        checks = (self._check_models, self._check_buffer, self._check_floor, self._check_blocks, self._check_archive)
+        checks = (
+            self._check_models,
+            self._check_buffer,
+            self._check_floor,
+            self._check_blocks,
+            self._check_archive,
+            self._check_working,
+        )
         for check in checks:
             check()
         return self
@@ -402,6 +411,15 @@ class MemorySettings(Group):
                 f"{'sqlite:///file.db' if backend == 'sqlite' else 'postgresql://user@host/database'}",
                 "storage.backend",
                 "archive.url",
+            )
+
+    def _check_working(self) -> None:
+        if self.working_memory.observe and self.scope == "thread" and self.working_memory.scope == "resource":
+            raise contradiction(
+                "working_memory.observe is true, with scope: thread and working_memory.scope: resource; permitted with a memory "
+                "for each thread: working_memory.scope: thread",
+                "working_memory.scope",
+                "scope",
             )
 
     @property

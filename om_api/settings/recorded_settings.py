@@ -8,9 +8,10 @@ from om_api.context import View
 from om_api.domain.learned import learned
 from om_api.domain.policy import Limits, threshold
 from om_api.settings import MemorySettings
+from om_api.settings.extractor_settings import extractors_of
 
 REMEMBERED = 256
-LONGEST = 8_192  # characters: several times what `write` gives
+LONGEST = 32_768  # characters: several times what `write` gives
 _DAY_S = 86_400
 _ROOM = 2  # thresholds: what is raw stays below one and a half while observing keeps pace
 
@@ -44,6 +45,8 @@ def of(settings: MemorySettings) -> RecordedSettings:
         others_tokens=settings.other_threads.total_tokens,
         context_max_tokens=None if room == "auto" else room,
         recalled_tokens=settings.recall.tokens if settings.recall.auto else 0,
+        working=settings.working_memory.form(),
+        extracted=tuple(each.slug for each in extractors_of(settings.extractors) if each.shown),
     )
     return RecordedSettings(
         limits=settings.limits(), view=view, retention_s=settings.retention_s, bounded=room == "auto"

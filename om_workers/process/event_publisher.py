@@ -83,7 +83,7 @@ class EventPublisher:
         """Extractors found something beside a chunk's observation, or were given what cannot be read."""
         kinds = {"extracted": found, "extraction_refused": refused}
         of: dict[str, Any] = {"resource": scope.resource, "thread": chunk.thread, "chunk": chunk.chunk}
-        self.tell(*(Event(kind=kind, extractors=tuple(slugs), **of) for kind, slugs in kinds.items() if slugs))
+        self.tell(*(Event(kind=kind, extractors=", ".join(slugs), **of) for kind, slugs in kinds.items() if slugs))
 
     def isolated(self, scope: Scope, chunk: ChunkSummary, did: Outcome) -> None:
         """A chunk could not be observed: it was split, or its one message quarantined."""

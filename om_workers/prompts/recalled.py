@@ -23,7 +23,7 @@ from om_workers.prompts.encoded import without_encrypted
 
 NOTE = "[memory shown to the agent, not observed again]"
 _CONSTANTS = (PREAMBLE, CONTINUATION, EARLIER)
-_NAMES = ("system-reminder", "observations", "reflection")
+_NAMES = ("system-reminder", "observations", "reflection", "working-memory", "extracted")
 _HINTS = (
     *(f"{name} id=" for name in _NAMES),
     PREAMBLE.split("\n")[0],

@@ -3,10 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from om_api.domain.extractors import Extracted, Extractor, extracted_with
+from om_api.context.kept import proposed_in
+from om_api.domain.extractors import WORKING, Extracted, Extractor, extracted_with, merged
+from om_api.domain.message_tokens import Count
 from om_api.domain.values import Generation, Observation
+from om_api.domain.working_memory import Held, WorkingForm, values_of
 from om_api.settings import MemorySettings
 from om_workers.prompts import further
+from om_workers.prompts.library import prompt
 from om_workers.prompts.parse import Observed
 
 
@@ -23,7 +27,16 @@ NOTHING_FOUND = Found({}, (), {})
 
 def wanted(agent: MemorySettings) -> tuple[Extractor, ...]:
     """The sections that an agent's Observer is asked for beside its notes."""
-    return agent.extractors_by("observer")
+    form = agent.working_memory.form() if agent.working_memory.observe else None
+    return (*agent.extractors_by("observer"), *([_of_working(form, agent)] if form else []))
+
+
+def _of_working(form: WorkingForm, agent: MemorySettings) -> Extractor:
+    """The section in which fields of the working memory are proposed."""
+    schema = agent.working_memory.json_schema or {"type": "object", "properties": {field: {} for field in form.fields}}
+    own = f"{prompt('extractor_working_memory', agent.observer.prompt)}\n\n{form.template}".strip()
+    named = {**schema, "additionalProperties": False}
+    return Extractor(slug=WORKING, instruction=own, schema=named, of=form.of, shown=False)
 
 
 def said_so_far(generation: Generation | None, before: Sequence[Observation]) -> Extracted:
@@ -31,14 +44,23 @@ def said_so_far(generation: Generation | None, before: Sequence[Observation]) ->
     return extracted_with(generation.extracted if generation else {}, before)
 
 
-def of_thread(extracted: Extracted, thread: str) -> dict[str, Any]:
-    """What one thread's sections say so far, and those of the whole memory."""
-    found = {**extracted.get("", {}), **extracted.get(thread, {})}
-    return {slug: each.value for slug, each in found.items()}
+def of_thread(extracted: Extracted, thread: str, working: Mapping[str, Held]) -> dict[str, Any]:
+    """What one thread's sections say so far, and those of the whole memory; `working` are the working memories, by place."""
+    found = {slug: each.value for of in ("", thread) for slug, each in extracted.get(of, {}).items() if slug != WORKING}
+    kept = [values_of(held.value, proposed_in(extracted, place)) for place, held in working.items()]
+    return {**found, WORKING: {field: value for values in kept for field, value in values.items()}}
 
 
-def found_in(extractors: Sequence[Extractor], observed: Observed, prior: Mapping[str, Any]) -> Found:
-    """The values of an answer's sections."""
+def found_in(agent: MemorySettings, observed: Observed, prior: Mapping[str, Any], count: Count) -> Found:
+    """The values of an answer's sections. Of the working memory only what changes is proposed, if the whole has room then."""
+    extractors, form = wanted(agent), agent.working_memory.form()
     values, refused = further.values(extractors, observed.extracted, prior)
+    if form and WORKING in values:
+        before = prior.get(WORKING, {})
+        proposed = {field: value for field, value in values[WORKING].items() if before.get(field) != value}
+        values[WORKING] = proposed
+        if not proposed or count(form.text(merged(before, proposed))) > form.most:
+            del values[WORKING]
+            refused |= {WORKING: "it has no room"} if proposed else {}
     common = tuple(each.slug for each in extractors if each.of == "resource" and each.slug in values)
     return Found(values, common, refused)

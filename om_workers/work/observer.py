@@ -137,7 +137,7 @@ class Observer:
     def _commit(self, read: Sealed, reply: Reply, observed: Observed, began: float) -> Outcome:
         resource, chunk = read.scope.resource, read.chunk.id
         tokens = self._services.count(observed.text) if observed.text else 0
-        found = extracting.found_in(extracting.wanted(self._services.agent(read.scope)), observed, read.kept)
+        found = extracting.found_in(self._services.agent(read.scope), observed, read.kept, self._services.count)
         observation = observation_of(read, observed, reply, tokens, found)
         with self._given_back(read):
             segment = read.segment(self._services.agent(read.scope).recall.language)

@@ -1,16 +1,19 @@
 """Sealed chunks: which of them share a call, what the Observer reads of one, and the observation that becomes of it."""
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from om_api.domain.extractors import Extracted
 from om_api.domain.messages import Message
 from om_api.domain.values import Chunk, Observation, Scope, ThreadState
+from om_api.domain.working_memory import Held
 from om_api.recall.segment import encode
 from om_api.store.driver.steps import batch, each
 from om_api.store.index.indexing import of_messages
 from om_api.store.memory import decoding, model_cooldown, reading, scope_state
 from om_api.store.memory.scope_state import ScopeState
+from om_api.store.working import working
 from om_workers.llm.base import Reply
 from om_workers.process.event_publisher import ChunkSummary
 from om_workers.prompts.parse import Observed
@@ -71,8 +74,9 @@ def read(services: Services, scope: Scope, ids: Sequence[str], seen: ScopeState 
         each(scope_state.sealed_messages(keys, resource, chunk) for chunk in chunks),
         model_cooldown.waits(keys, resource),
         reading.generations(keys, scope, newest=1),
+        working.read_each(keys, resource, ["", *(chunk.thread for chunk in chunks)]),
     )
-    state, (stored, threads, messages, waits, generations) = services.run(
+    state, (stored, threads, messages, waits, generations, fields) = services.run(
         scope_state.look_beside(keys, scope, beside, known.keys())
     )
     pending = [decoding.as_observation(chunk.observation) for chunk in state.chunks if chunk.observation]
@@ -80,10 +84,14 @@ def read(services: Services, scope: Scope, ids: Sequence[str], seen: ScopeState 
     now = {chunk.id: chunk for chunk in state.chunks if not chunk.ready}
     kept = said_so_far(generations[-1] if generations else None, before)
     return [
-        Sealed(state, now[chunk.id], said, before, _task(pending, thread), waits, of_thread(kept, thread.id))
+        Sealed(state, now[chunk.id], said, before, _task(pending, thread), waits, _kept(kept, thread.id, fields))
         for chunk, thread, said in zip(chunks, threads, messages, strict=True)
         if chunk.id in now
     ]
+
+
+def _kept(extracted: Extracted, thread: str, fields: Mapping[str, Held]) -> dict[str, Any]:
+    return of_thread(extracted, thread, {place: fields[place] for place in ("", thread)})
 
 
 def _task(pending: Sequence[Observation], thread: ThreadState) -> str:

@@ -106,6 +106,12 @@ class RejectedLine(_Line, tag="rejected"):
     entry: Text
 
 
+class WorkingLine(_Line, tag="working"):
+    """Working memories, all of a resource's, as Redis keeps them: by field."""
+
+    fields: dict[str, Text]
+
+
 class SeenLine(_Line, tag="seen"):
     """What files of older versions say of ids; a message that arrives says its own."""
 
@@ -131,6 +137,7 @@ Line: TypeAlias = (
     | SourceLine
     | MessageLine
     | RejectedLine
+    | WorkingLine
     | SeenLine
     | End
 )

@@ -77,6 +77,8 @@ def _living(found: "ExportSnapshot") -> Iterator[Line]:
     for scope in found.scopes:
         yield from _memory(found, scope)
     yield from _threads(found)
+    if fields := found.hash(of.working):
+        yield backup_format.WorkingLine(fields=_fields(fields))
     for entry in found.entries(of.rejected):
         yield backup_format.RejectedLine(entry=as_text(entry))
 
@@ -219,7 +221,13 @@ class ExportSnapshot:
     def implied(self) -> Wanted:
         """Everything that must have been read for this to be whole: keys, and how each is read."""
         of = self.of
-        wanted = {(of.scope, "string"), (of.tokens, "hash"), (of.threads, "zset"), (of.rejected, "list")}
+        wanted = {
+            (of.scope, "string"),
+            (of.tokens, "hash"),
+            (of.threads, "zset"),
+            (of.rejected, "list"),
+            (of.working, "hash"),
+        }
         for thread in self.threads:
             wanted |= {(of.messages(thread), "zset"), (of.thread(thread), "hash"), (of.sources(thread), "zset")}
         for scope in self.scopes:

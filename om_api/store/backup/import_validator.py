@@ -20,6 +20,7 @@ from om_api.store.backup.staging import Staging
 from om_api.store.memory.decoding import as_chunk, as_generation, as_observation, as_record
 from om_api.store.memory.keys import ResourceKeys
 from om_api.store.memory.known import COMPLETE, arriving, day_of, laid_out
+from om_api.store.working import working
 
 _MOST = 2**53  # what a double holds exactly: Redis' scores and Lua's numbers are doubles
 _KEY = re.compile(r"[0-9a-f]{32}")
@@ -212,6 +213,12 @@ class ImportValidator:
     @_place.register
     def _rejected(self, line: backup_format.RejectedLine) -> None:
         self.staging.append(self.of.rejected, as_bytes(line.entry))
+
+    @_place.register
+    def _working(self, line: backup_format.WorkingLine) -> None:
+        self.staging.fill(
+            self.of.working, working.checked({name: as_bytes(text) for name, text in line.fields.items()})
+        )
 
     @_place.register
     def _seen(self, line: backup_format.SeenLine) -> None:

@@ -22,6 +22,7 @@ from om_api.store.memory.content import content
 from om_api.store.memory.keys import Keys
 from om_api.store.memory.push import ServerClock
 from om_api.store.memory.quarantine import as_rejected, is_as_listed
+from om_api.store.working import working
 
 _TRIES = 8
 Found: TypeAlias = "Callable[[Sequence[WholeMemory]], Erasable]"  # what is to be erased, once it is known what there is
@@ -49,7 +50,8 @@ class Erased(msgspec.Struct, frozen=True):
     An observation in force goes with all of its lines, those corrected by hand too, where a message behind it goes.
     `observed_again` names the chunks and observations of which something is left: workers will observe that again, and
     until then it is read as it was said. `rejected` are entries of the quarantine, `fields` those of threads, `pins` lines that
-    are pinned no longer, because they stand nowhere any more.
+    are pinned no longer, because they stand nowhere any more. `working_memory` are the threads ("": the resource) in
+    whose working memory, or a former version of it, a field told it.
     """
 
     outcome: Outcome
@@ -60,6 +62,7 @@ class Erased(msgspec.Struct, frozen=True):
     fields: tuple[ErasedLines, ...] = ()
     rejected: tuple[str, ...] = ()
     pins: tuple[ErasedLines, ...] = ()
+    working_memory: tuple[str, ...] = ()
 
     def counts(self) -> dict[str, int]:
         """How many messages, observations, generations and rejected entries it touched."""
@@ -94,12 +97,18 @@ class Eraser:
             plans = [plan for each in read if (plan := Planner(each, target, self._count).plan())]
             found = [entry for entry in listed if target.is_entry(as_rejected(entry))]
             if dry_run:
-                return _told(plans, found)
+                return _told(plans, found, (yield from self._working(resource, target, dry_run=True)))
             committed, removed = yield from self._commit(resource, plans, Quarantine(listed, found))
             done, entries = done + committed, entries + removed
             if len(committed) == len(plans) and len(removed) == len(found):
-                return _told(done, entries)
+                return _told(done, entries, (yield from self._working(resource, target)))
         raise _too_fast(resource)
+
+    def _working(self, resource: str, target: Erasable, *, dry_run: bool = False) -> Steps[list[str]]:
+        """Take out of the working memories what tells it. Last: what an Observer proposes is gone with its notes by then."""
+        return (
+            yield from working.erase(self._keys, resource, lambda said: bool(target.lines([said])), dry_run=dry_run)
+        )
 
     def _adopted(self, resource: str, read: Sequence[WholeMemory]) -> Steps[bool]:
         """Have what plain writers left counted, or rejected; whether there was any."""
@@ -162,9 +171,9 @@ def _too_fast(resource: str) -> StoreError:
     return StoreError(f"{resource} changes faster than it can be erased from: repeat.", stored=None)
 
 
-def _told(plans: Sequence[Plan], entries: Sequence[bytes]) -> Erased:
+def _told(plans: Sequence[Plan], entries: Sequence[bytes], kept: Sequence[str]) -> Erased:
     return Erased(
-        Outcome.CLEARED if plans or entries else Outcome.REST,
+        Outcome.CLEARED if plans or entries or kept else Outcome.REST,
         tuple(ErasedMessage(kept.message.thread_id, kept.message.id) for plan in plans for kept in plan.messages),
         tuple(name for plan in plans for name in plan.observes_again),
         tuple(each for plan in plans for each in _notes(plan)),
@@ -172,6 +181,7 @@ def _told(plans: Sequence[Plan], entries: Sequence[bytes]) -> Erased:
         tuple(each for plan in plans for each in _fields(plan)),
         tuple(as_rejected(entry).id for entry in entries),
         tuple(ErasedLines(_thread(plan), pin.id, (pin.text,)) for plan in plans for pin in plan.unpinned),
+        tuple(sorted({name.partition(":")[2] for name in kept})),
     )
 
 

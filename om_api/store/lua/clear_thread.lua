@@ -1,11 +1,11 @@
--- clear_thread(tokens, record, messages, chunks, observations, reflections, threads, rejected, scope, [reflected]..., [key]...; word, epoch, fresh_epoch, seq, generation, thread, histories, chunks_n, observations_n, rejected_n, listed, last, pins, [chunk, tokens]..., [observation_seq, tokens]..., [entry]..., [generation_n, text, tokens]...)
+-- clear_thread(tokens, record, messages, chunks, observations, reflections, threads, rejected, scope, working, [reflected]..., [key]...; word, epoch, fresh_epoch, seq, generation, thread, histories, chunks_n, observations_n, rejected_n, listed, last, pins, [chunk, tokens]..., [observation_seq, tokens]..., [entry]..., [generation_n, text, tokens]...)
 -- Removes one thread from a memory that covers more: its raw messages, chunks, observations, history and quarantined entries,
--- writes the generations again without its sections, and what is pinned without its lines (`pins`, '' = nothing left). What the memory holds of other threads is not touched. The record gets a new epoch:
+-- writes the generations again without its sections, and what is pinned without its lines (`pins`, '' = nothing left); its working memory goes. What the memory holds of other threads is not touched. The record gets a new epoch:
 -- Time 0: a Reflector reads the generation in force. Time 5: the thread is cleared. Time 9: the reflection, thought from what
 -- was cleared, must not be committed.
 -- Returns 'cleared', or 'superseded' when anything was sealed, activated, reflected or rejected since the plan was made; of the
 -- quarantine it says how many entries were `listed`, and which was the `last`.
-local tokens, record, messages, chunks, observations, reflections, threads, rejected, scope = unpack(KEYS, 1, 9)
+local tokens, record, messages, chunks, observations, reflections, threads, rejected, scope, working = unpack(KEYS, 1, 10)
 local word, epoch, fresh, seq, generation, thread, histories, chunks_n, observations_n, rejected_n, listed, last, pins = unpack(ARGV, 1, 13)
 
 local in_force = redis.call('GET', scope)
@@ -18,6 +18,7 @@ redis.call('ZCARD', chunks)
 redis.call('ZCARD', observations)
 redis.call('ZCARD', reflections)
 redis.call('ZCARD', threads)
+local kept = redis.call('HKEYS', working)
 if redis.call('LLEN', rejected) ~= tonumber(listed) or (redis.call('LINDEX', rejected, -1) or '') ~= last then
   return 'superseded'
 end
@@ -33,7 +34,7 @@ for _ = 1, tonumber(observations_n) do
   if gone == 1 then
     observation_tokens, removed = observation_tokens + tonumber(ARGV[slot + 1]), removed + 1
   end
-  for k = 10, 9 + tonumber(histories) do
+  for k = 11, 10 + tonumber(histories) do
     redis.call('ZREMRANGEBYSCORE', KEYS[k], ARGV[slot], ARGV[slot])
   end
   slot = slot + 2
@@ -51,10 +52,15 @@ while slot <= #ARGV do
   slot = slot + 3
 end
 redis.call('UNLINK', messages)
-for from = 10 + tonumber(histories), #KEYS, 1000 do
+for from = 11 + tonumber(histories), #KEYS, 1000 do
   redis.call('UNLINK', unpack(KEYS, from, math.min(from + 999, #KEYS)))
 end
 redis.call('ZREM', threads, thread)
+for _, name in ipairs(kept) do
+  if string.match(name, '^[^:]*:(.*)$') == thread then
+    redis.call('HDEL', working, name)
+  end
+end
 if counts[2] then
   redis.call('HDEL', tokens, thread, '#' .. thread, '*wake:' .. thread)
   redis.call('HSET', tokens, '*', string.format('%d', math.max(tonumber(counts[2]) - (tonumber(counts[1]) or 0), 0)))

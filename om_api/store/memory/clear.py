@@ -113,7 +113,7 @@ def _whole(
 
 
 def _names(of: ResourceKeys, threads: Iterable[str], memories: Sequence[Content]) -> list[str]:
-    names = [of.scope, of.rejected, of.archived, of.lock(model_cooldown.LOCK)]
+    names = [of.scope, of.rejected, of.working, of.archived, of.lock(model_cooldown.LOCK)]
     for thread in threads:
         names += _thread_names(of, thread)
     for memory in memories:
@@ -195,7 +195,7 @@ def _part(of: ResourceKeys, own: Content, thread: str) -> list[str]:
     scope, stored = own.scope, [*own.observations, *own.history]
     histories = [of.reflected(scope, n) for n in own.histories]
     names = [of.tokens, of.record(scope), of.messages(thread), of.chunks(scope), of.observations(scope)]
-    names += [of.reflections(scope), of.threads, of.rejected, of.scope, *histories]
+    names += [of.reflections(scope), of.threads, of.rejected, of.scope, of.working, *histories]
     names += [of.draft(scope), *_thread_names(of, thread)]
     names += [name for chunk in own.chunks for name in (of.chunk(chunk.id), of.sealed(chunk.id), of.segment(chunk.id))]
     names += _locks(of, (chunk.id for chunk in own.chunks))
@@ -240,12 +240,13 @@ def _rewritten(n: int, member: bytes, thread: str, gone: Collection[str], count:
     was = as_generation(member)
     moved, rest = _rest(was, thread)
     dropped = [name for name in was.observation_ids if name in gone]
-    if rest == was.text and not dropped:
+    extracted = {name: values for name, values in was.extracted.items() if name != thread}
+    if rest == was.text and not dropped and len(extracted) == len(was.extracted):
         return []
     tokens = was.tokens if rest == was.text else count(rest)
     kept = [name for name in was.observation_ids if name not in gone]
     gone_ids = list(dict.fromkeys([*was.dropped_ids, *dropped]))
-    said = {"text": rest, "tokens": tokens, "observation_ids": kept, "dropped_ids": gone_ids}
+    said = {"text": rest, "tokens": tokens, "observation_ids": kept, "dropped_ids": gone_ids, "extracted": extracted}
     said["pieces"] = [each.piece for each in moved]
     return [n, msgspec.json.encode({**msgspec.json.decode(member), **said}), tokens]
 

@@ -5,11 +5,11 @@ from typing import Any, NamedTuple
 
 from om_api.domain.values import Scope
 from om_api.store.driver.replies import Pair, fields, scored
-from om_api.store.memory.keys import ResourceKeys
+from om_api.store.memory.keys import ResourceKeys, working_fields
 
 OTHERS = 10  # other threads whose newest messages are read for excerpts; the rest appear as a count
 EXCERPT_MESSAGES = 8
-_FIXED = 10
+_FIXED = 11
 
 
 class Names(NamedTuple):
@@ -58,6 +58,7 @@ class Answers(NamedTuple):
     reflections: Sequence[bytes]
     state: Mapping[bytes, bytes]
     own: list[Pair]
+    working: Sequence[bytes | None]
     details: Mapping[str, Mapping[bytes, bytes]]
     sealed: Mapping[str, list[Pair]]
     others: Mapping[str, list[Pair]]
@@ -78,6 +79,7 @@ def commands(of: ResourceKeys, thread: str, known: Names, held: HeldMemory | Non
         ("ZRANGE", of.reflections(scope), -1, -1),
         ("HGETALL", of.thread(thread)),
         ("ZRANGE", of.messages(thread), 0, -1, "WITHSCORES"),
+        ("HMGET", of.working, *working_fields("", thread)),
     ]
     asked += [("HGETALL", of.chunk(chunk)) for chunk in known.chunks if not held or chunk not in held.ready]
     asked += [_sealed(of, thread, *chunk) for chunk in known.chunks.items() if not held or chunk[0] not in held.sealed]
@@ -97,7 +99,7 @@ def _sealed(of: ResourceKeys, thread: str, chunk: str, owner: str) -> tuple[Any,
 
 def answers(replies: Sequence[Any], known: Names, held: HeldMemory | None) -> Answers:
     """What was replied to `commands`."""
-    time, scope, tokens, record, chunks, observations, count, reflections, state, own = replies[:_FIXED]
+    time, scope, tokens, record, chunks, observations, count, reflections, state, own, working = replies[:_FIXED]
     rest = iter(replies[_FIXED:-1])
     ready, kept = (held.ready, held.sealed) if held else ({}, {})
     details = {chunk: ready[chunk] if chunk in ready else fields(next(rest)) for chunk in known.chunks}
@@ -112,6 +114,7 @@ def answers(replies: Sequence[Any], known: Names, held: HeldMemory | None) -> An
         reflections=reflections,
         state=fields(state),
         own=scored(own),
+        working=working,
         details=details,
         sealed={chunk: kept[chunk] if chunk in kept else scored(next(rest)) for chunk in known.chunks},
         others={other: scored(next(rest)) for other in known.others},

@@ -11,7 +11,9 @@ from om_api.domain.errors import InvalidInputError
 from om_api.domain.messages import Message
 from om_api.domain.values import Chunk, Generation, Observation, Record, Stored, ThreadState, to_ms
 from om_api.domain.wire import parse_member
+from om_api.domain.working_memory import Held, Stamped
 from om_api.store.driver.replies import Pair, scored
+from om_api.store.memory.keys import WORKING_FIELDS
 
 _LONGEST_TIME = 18  # digits
 _parsed: LRU[bytes, Message] = LRU(4_096, most_weight=4_000_000)  # bytes
@@ -132,3 +134,27 @@ def parsed_once(pair: Pair, thread: str, resource: str) -> Message | None:
     message = copy(known)
     message.thread_id, message.resource_id, message.at = thread, resource, to_ms(at) or 0
     return message
+
+
+def held_of(said: Sequence[bytes | None], *places: str) -> dict[str, Held]:
+    """What these fields say, by place."""
+    size = len(WORKING_FIELDS)
+    return {place: held(said[at * size : (at + 1) * size]) for at, place in enumerate(places)}
+
+
+def held(said: Sequence[bytes | None]) -> Held:
+    """What the fields of one place say; what cannot be read says nothing, for the hash is open to others."""
+    version, value, shown, at, by = said
+    if not (version and version.isdigit()):
+        return Held()
+    when, whose = int(at) if at and at.isdigit() else 0, (by or b"").decode("utf-8", "replace")
+    return Held(int(version), stamped_of(value), stamped_of(shown), when, whose)
+
+
+def stamped_of(text: bytes | None) -> Stamped:
+    """Fields with their values and when these were said; none where that cannot be read."""
+    try:
+        found = msgspec.json.decode(text or b"{}", type=dict[str, tuple[Any, int]])
+    except (msgspec.DecodeError, RecursionError):
+        return {}
+    return {field: [*each] for field, each in found.items()}

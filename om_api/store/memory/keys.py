@@ -14,6 +14,7 @@ _ID = ID_PATTERN.pattern
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]")
 _LEGIBLE = 60
 HISTORIES = 10_000
+WORKING_FIELDS = ("version", "value", "shown", "at", "by")
 
 
 def _named(kind: str) -> Callable[[Any, str], str]:
@@ -176,6 +177,7 @@ class ResourceKeys:
         self.tokens = f"{base}:tokens"
         self.threads = f"{base}:threads"
         self.rejected = f"{base}:rejected"
+        self.working = f"{base}:working"  # working memories, the resource's and its threads'
         self.archived = f"{base}:{INDEX}"  # what stands in the archive, by the tail of its key: in which revision
         self.hold = f"{base}:lock:archive"  # who keeps the resource from being archived for now, and who did so last
         self.pace = f"{base}:pace"  # how far pushes are ahead of what they are limited to
@@ -187,6 +189,11 @@ class ResourceKeys:
     def reflected(self, scope: Scope, generation: int) -> str:
         """The observations that a generation replaced."""
         return f"{self.base}:reflected:{generation}{_tail(scope)}"
+
+
+def working_fields(*places: str) -> tuple[str, ...]:
+    """The fields of the hash that hold working memories: of threads, and "" for the resource's own."""
+    return tuple(f"{name}:{place}" for place in places for name in WORKING_FIELDS)
 
 
 def tail_of(of: ResourceKeys, key: str) -> str:

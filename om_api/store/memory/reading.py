@@ -13,8 +13,16 @@ from om_api.store.driver.replies import Pair, as_bytes, as_float, as_hash, as_li
 from om_api.store.driver.steps import Batch, Steps, Verb, batch, by_name, each
 from om_api.store.memory.context_query import EXCERPT_MESSAGES, OTHERS, Answers, HeldMemory, Names, answers, commands
 from om_api.store.memory.decode_cache import FIELD, Past, weight_of_hash
-from om_api.store.memory.decoding import as_chunk, as_generation, as_stored, as_thread, messages_of, unsealed_threads
-from om_api.store.memory.keys import Keys, ResourceKeys
+from om_api.store.memory.decoding import (
+    as_chunk,
+    as_generation,
+    as_stored,
+    as_thread,
+    held_of,
+    messages_of,
+    unsealed_threads,
+)
+from om_api.store.memory.keys import Keys, ResourceKeys, working_fields
 
 _TRIES = 3
 MOST_GENERATIONS = 2**53  # what a score holds exactly
@@ -64,8 +72,9 @@ def _settled(of: ResourceKeys, thread: str, scope: Scope) -> Steps[tuple[Answers
     fixed = [of.scope, of.tokens, of.record(scope), of.chunks(scope), of.observations(scope), of.reflections(scope)]
     stems = [of.chunk(""), of.sealed(""), of.messages("")]
     others = OTHERS if scope.thread is None else 0
-    names = [*fixed, of.thread(thread), of.messages(thread), of.threads, *stems]
-    return (yield from Verb("snapshot", names, [thread, EXCERPT_MESSAGES, others], partial(_all_named, scope)))
+    names = [*fixed, of.thread(thread), of.messages(thread), of.working, of.threads, *stems]
+    args = [thread, EXCERPT_MESSAGES, others, *working_fields("", thread)]
+    return (yield from Verb("snapshot", names, args, partial(_all_named, scope)))
 
 
 def _answered(known: Names, held: HeldMemory | None, replies: Iterator[Any]) -> Answers:
@@ -122,6 +131,7 @@ def _assemble(
         other_counts=_other_counts(known.scope, thread, unsealed, chunks),
         unsealed=unsealed,
         paused=b"*paused" in found.tokens,
+        working=held_of(found.working, "", thread),
         signing_key=found.tokens.get(b"*key", b"").decode("ascii", "ignore"),
         now=int(found.time[0]) * 1000 + int(found.time[1]) // 1000,
     ), Names(known.scope, {chunk.id: chunk.thread for chunk in chunks}, others_now)

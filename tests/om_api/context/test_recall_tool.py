@@ -106,7 +106,7 @@ def test_what_a_model_makes_of_a_schema_is_taken_as_far_as_it_goes(given, taken)
         ("[" * 50_000, "the arguments are not JSON"),
         ("", "the arguments are not JSON"),
         ({"function": {"name": "recall", "arguments": "{'query': 'tea'}"}}, "the arguments are not JSON"),
-        ("[]", "the arguments are list: use an object with a query"),
+        ("[]", "the arguments are list: use an object"),
         ("5", "the arguments are int"),
         (None, "the arguments are NoneType"),
         (SimpleNamespace(name="recall"), "the arguments are SimpleNamespace"),

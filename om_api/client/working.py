@@ -1,0 +1,163 @@
+"""The working memory: reading it, changing its fields, bringing a former version back."""
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from om_api.client.owning import writable
+from om_api.client.reading import Scopes
+from om_api.client.reporting import Reporter
+from om_api.context.kept import KeptParts, proposed_in
+from om_api.domain import working_memory as fields
+from om_api.domain.errors import InvalidInputError, NotFoundError, StoreError
+from om_api.domain.events import Event
+from om_api.domain.extractors import Extracted
+from om_api.domain.values import Outcome, Scope, check_id
+from om_api.domain.working_memory import Held, WorkingChange, WorkingForm, WorkingMemory, WorkingVersion
+from om_api.settings import Settings
+from om_api.store.driver.steps import Steps, batch
+from om_api.store.memory import due, reading
+from om_api.store.memory.keys import Keys
+from om_api.store.working import working
+
+_Change = Callable[[WorkingForm, Mapping[str, Any]], dict[str, Any]]
+
+
+class _Read(NamedTuple):
+    """A working memory as it was read: whose it is, how it is kept, and what it says with what an Observer proposed."""
+
+    scope: Scope
+    place: str
+    held: Held
+    values: dict[str, Any]
+
+
+class WorkingKeeper:
+    """What Actors and people keep in fields; of each change it is told who made it, and never what it says."""
+
+    def __init__(
+        self, settings: Settings, keys: Keys, scopes: Scopes, count: Callable[[str], int], reporter: Reporter
+    ) -> None:
+        self._settings, self._keys, self._scopes, self._count, self._reporter = settings, keys, scopes, count, reporter
+
+    def form(self, resource: str) -> WorkingForm:
+        """The fields of an agent. Raises InvalidInputError where its settings name none."""
+        form = self._settings.for_agent(check_id(resource, "resource_id")).working_memory.form()
+        if form is None:
+            raise InvalidInputError(
+                f"{resource} has no working memory: set working_memory.template, or working_memory.json_schema, in its settings"
+            )
+        return form
+
+    def read(self, resource: str, thread: str | None) -> Steps[WorkingMemory]:
+        """What it says now."""
+        form = self.form(resource)
+        return _told(form, (yield from self._read(form, resource, thread)))
+
+    def update(
+        self,
+        given: Mapping[str, Any],
+        resource: str,
+        thread: str | None,
+        version: int | None,
+        by: str,
+        *,
+        replace: bool,
+    ) -> Steps[WorkingChange]:
+        """Change fields, as by a JSON Merge Patch; with `replace` all others are emptied.
+
+        Time 0: two read version 4. Time 1: one writes a field. Time 2: the other's field is written into what the first one
+        made of it. With `version`, or where everything is replaced, `superseded` if another version stands.
+        """
+        if not isinstance(given, Mapping):
+            raise InvalidInputError("fields are an object: a name and a value each; null empties a field")
+
+        def change(form: WorkingForm, before: Mapping[str, Any]) -> dict[str, Any]:
+            return fields.changed(form, before, given, replace=replace)
+
+        return (yield from self._change(change, resource, thread, version, by))
+
+    def undo(self, resource: str, thread: str | None, by: str) -> Steps[WorkingChange]:
+        """Make what it said before the last change the next version. Raises NotFoundError where no former one is kept."""
+        form = self.form(resource)
+        read = yield from self._read(form, resource, thread)
+        former = yield from working.versions(self._keys, resource, read.place)
+        if not former:
+            raise NotFoundError(f"{resource} has no former version of its working memory")
+        said = {field: value for field, value in former[-1].fields.items() if field in form.fields}
+        return (yield from self._change(lambda _, __: said, resource, thread, read.held.version, by))
+
+    def versions(self, resource: str, thread: str | None) -> Steps[list[WorkingVersion]]:
+        """The former versions that are kept, oldest first."""
+        form = self.form(resource)
+        return (yield from working.versions(self._keys, resource, _place(form, thread)))
+
+    def _change(
+        self, change: _Change, resource: str, thread: str | None, version: int | None, by: str
+    ) -> Steps[WorkingChange]:
+        settings = writable(self._settings, resource, "kept").working_memory
+        form, who = self.form(resource), check_id(by, "by") if by else ""
+        schema = None if settings.json_schema is None else dict(settings.json_schema)
+        for _ in range(working.TRIES):
+            read = yield from self._read(form, resource, thread)
+            if version is not None and read.held.version != version:
+                return WorkingChange(outcome=Outcome.SUPERSEDED, working_memory=_told(form, read))
+            after = change(form, read.values)
+            if after == read.values:
+                return WorkingChange(outcome=Outcome.REST, working_memory=_told(form, read))
+            fields.check(form, after, schema, self._count(form.text(after)))
+            stamped = fields.stamp(read.held.value, after, (yield from due.server_ms()))
+            done = yield from working.update(
+                self._keys, read.scope, read.place, read.held, stamped, who, settings.versions
+            )
+            if done is Outcome.UPDATED:
+                return (yield from self._updated(form, read, thread, who))
+        raise StoreError(f"the working memory of {resource} changes faster than it can be read: repeat.", stored=False)
+
+    def _updated(self, form: WorkingForm, was: _Read, thread: str | None, by: str) -> Steps[WorkingChange]:
+        resource = was.scope.resource
+        with suppress(StoreError):  # it is kept; this has workers meet a resource of which there was nothing
+            yield from due.mark(self._keys.due_observe, [was.scope])
+        yield from self._reporter.publish(
+            Event(kind="working_memory_updated", resource=resource, thread=was.place or None, by=by or None)
+        )
+        return WorkingChange(
+            outcome=Outcome.UPDATED, working_memory=_told(form, (yield from self._read(form, resource, thread)))
+        )
+
+    def _read(self, form: WorkingForm, resource: str, thread: str | None) -> Steps[_Read]:
+        place = _place(form, thread)
+        scope = yield from self._scopes.of(resource, place or None)
+        held, extracted = yield from self._beside(scope, resource, place)
+        return _Read(scope, place, held, fields.values_of(held.value, proposed_in(extracted, place)))
+
+    def _beside(self, scope: Scope, resource: str, place: str) -> Steps[tuple[Held, Extracted]]:
+        held, generations, stored = yield from batch(
+            working.read(self._keys, resource, place),
+            reading.generations(self._keys, scope, newest=1),
+            reading.observations(self._keys, scope),
+        )
+        in_force = generations[-1] if generations else None
+        return held, KeptParts(scope, place, in_force, stored, {}, 0).extracted()
+
+
+def _place(form: WorkingForm, thread: str | None) -> str:
+    """Where it is kept. Raises InvalidInputError where each thread has its own and none is named."""
+    if form.of == "resource":
+        return ""
+    if thread is None:
+        raise InvalidInputError("each thread has a working memory of its own: name the thread_id")
+    return check_id(thread, "thread_id")
+
+
+def _told(form: WorkingForm, read: _Read) -> WorkingMemory:
+    known = {field: read.values[field] for field in form.fields if field in read.values}
+    return WorkingMemory(
+        resource_id=read.scope.resource,
+        thread_id=read.place or None,
+        fields=known,
+        text=form.text(known),
+        version=read.held.version,
+        at=read.held.at,
+        by=read.held.by,
+    )

@@ -1,0 +1,191 @@
+"""Working memory: fields that an Actor keeps, as a template or a schema names them, and how they are shown."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import msgspec
+
+from om_api.domain.errors import InvalidInputError
+from om_api.domain.extractors import Whose, check_schema, fits, merged, newest, stamped
+from om_api.domain.learned import learned
+from om_api.domain.values import Outcome
+
+LONGEST_TEMPLATE = 4_000  # characters
+MOST_FIELDS = 50
+LONGEST_FIELD = 80  # characters of a name
+_ITEM = rf"(?P<before>[ \t]*[-*+][ \t]+)(?P<mark>\*\*|__|)(?P<name>[^:*_\n][^:\n]{{0,{LONGEST_FIELD - 1}}}?)"
+_FIELD = re.compile(_ITEM + r"(?:(?P=mark):|:(?P=mark))[ \t]*(?P<hint>.*)")
+_LISTED = 12
+Stamped = Mapping[str, Sequence[Any]]  # by field: its value, and when (Unix ms) it was said
+_NOTHING: Stamped = MappingProxyType({})
+
+
+@learned
+class WorkingForm(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a working memory is made of: the fields, in order, and the `template` in which they are shown ("": a line each).
+
+    `of` is whose it is, a thread's or the whole resource's; `most` bounds it, in tokens.
+    """
+
+    fields: tuple[str, ...]
+    template: str = ""
+    of: Whose = "resource"
+    most: int = 1_000
+
+    def text(self, values: Mapping[str, Any]) -> str:
+        """How an Actor reads it; a field without a value shows what the template says of it."""
+        if not self.template:
+            return "\n".join(f"- {field}: {_written(values[field])}" for field in self.fields if field in values)
+        return "\n".join(self._lines(values))
+
+    def _lines(self, values: Mapping[str, Any]) -> Iterator[str]:
+        for line in self.template.split("\n"):
+            found = _FIELD.fullmatch(line)
+            if found and (value := values.get(found["name"].strip())) not in (None, "", []):
+                yield f"{line[: found.start('hint')].rstrip()} {_written(value)}"
+            else:
+                yield line
+
+
+class WorkingMemory(msgspec.Struct, frozen=True, kw_only=True):
+    """A working memory as it is now: its `fields` that have a value, and how an Actor reads it.
+
+    `version` counts changes by hand or by an Actor (0: there was none), the last of them `by` whom and when (Unix ms).
+    """
+
+    resource_id: str
+    thread_id: str | None = None
+    fields: dict[str, Any] = {}
+    text: str = ""
+    version: int = 0
+    at: int = 0
+    by: str = ""
+
+
+class WorkingChange(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of a change (`updated`, `rest` where it says so already, `superseded`), and the working memory now."""
+
+    outcome: Outcome
+    working_memory: WorkingMemory
+
+
+class WorkingVersion(msgspec.Struct, frozen=True, kw_only=True):
+    """A version of a working memory that is still kept: what it said, since when (Unix ms), and by whom."""
+
+    version: int
+    fields: dict[str, Any]
+    at: int
+    by: str = ""
+
+
+def form_of(template: str | None, schema: Mapping[str, Any] | None, of: Whose, most: int) -> WorkingForm | None:
+    """The form that settings name, by a Markdown template or by a JSON Schema; None where there is neither.
+
+    Raises InvalidInputError for one that cannot be.
+    """
+    if template is not None and schema is not None:
+        raise InvalidInputError("template and json_schema are both set; permitted: one of them")
+    if template is not None:
+        return WorkingForm(fields=fields_of(template), template=template.strip("\n"), of=of, most=most)
+    if schema is None:
+        return None
+    named = check_schema(dict(schema)).get("properties")
+    if schema.get("type", "object") != "object" or not isinstance(named, dict) or not named:
+        raise InvalidInputError("json_schema has no properties; permitted: an object with a property for each field")
+    return WorkingForm(fields=_checked([*named]), of=of, most=most)
+
+
+def fields_of(template: str) -> tuple[str, ...]:
+    """The fields of a Markdown template: list items that end their name with a colon (`- **Name**: what they are called`)."""
+    if len(template) > LONGEST_TEMPLATE:
+        raise InvalidInputError(f"template is of {len(template):,} characters; permitted: at most {LONGEST_TEMPLATE:,}")
+    found = [each["name"].strip() for line in template.split("\n") if (each := _FIELD.fullmatch(line))]
+    if not found:
+        raise InvalidInputError(
+            "template has no field; permitted: Markdown with list items such as `- Name:` or `- **Name**: hint`"
+        )
+    return _checked(found)
+
+
+def _checked(names: Sequence[str]) -> tuple[str, ...]:
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise InvalidInputError(f"field {twice[:LONGEST_FIELD]!r} is there twice; permitted: every name once")
+    if long := next((name for name in names if not name.strip() or len(name) > LONGEST_FIELD), None):
+        raise InvalidInputError(f"field {long[:LONGEST_FIELD]!r}…; permitted: names of 1 to {LONGEST_FIELD} characters")
+    if len(names) > MOST_FIELDS:
+        raise InvalidInputError(f"{len(names)} fields; permitted: at most {MOST_FIELDS}")
+    return tuple(names)
+
+
+def _written(value: Any) -> str:
+    """A value as it stands behind its name: of several lines the further ones are indented, so that none passes for a field."""
+    if isinstance(value, list) and all(isinstance(item, str | int | float) for item in value):
+        return "; ".join(" ".join(str(item).split()) for item in value)
+    text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    return "\n    ".join(text.strip().splitlines())
+
+
+class Held(NamedTuple):
+    """What is kept of a working memory: its fields as they are, those that contexts show, and whose doing that is.
+
+    `shown` is what stood when the memory was last activated before the last change.
+    """
+
+    version: int = 0
+    value: Stamped = _NOTHING
+    shown: Stamped = _NOTHING
+    at: int = 0
+    by: str = ""
+
+    def stands(self, activated_at: int) -> Stamped:
+        """What the stable part of a context shows: no change since the last activation (server ms), but for the first."""
+        return self.value if self.at <= activated_at else self.shown
+
+
+def values_of(kept: Stamped, proposed: Stamped | None = None) -> dict[str, Any]:
+    """Fields with their values, of each what was said last: by whoever keeps them, or as an Observer understood it."""
+    found = newest(
+        {field: [*each] for field, each in kept.items()}, {f: [*each] for f, each in (proposed or {}).items()}
+    )
+    return {field: value for field, (value, _) in found.items() if value is not None}
+
+
+def changed(form: WorkingForm, before: Mapping[str, Any], given: Mapping[str, Any], *, replace: bool) -> dict[str, Any]:
+    """The values after a change; `replace` empties whatever is not given. Raises InvalidInputError for an unknown field."""
+    for field in given:
+        if field not in form.fields:
+            near = get_close_matches(str(field), form.fields, 1)
+            meant = f"; did you mean {near[0]!r}?" if near else ""
+            listed = ", ".join(form.fields[:_LISTED])
+            raise InvalidInputError(
+                f"{str(field)[:LONGEST_FIELD]!r} is no field of the working memory: it has {listed}{meant}"
+            )
+    after: dict[str, Any] = merged({} if replace else dict(before), dict(given))
+    return {field: after[field] for field in form.fields if field in after}
+
+
+def check(form: WorkingForm, values: Mapping[str, Any], schema: Mapping[str, Any] | None, size: int) -> None:
+    """Raise InvalidInputError for values that do not fit the schema, or of more tokens (`size`) than the form permits."""
+    if schema is not None and (wrong := fits(dict(values), schema)):
+        raise InvalidInputError(f"the working memory does not fit its schema: {wrong}")
+    if schema is None:
+        for field, value in values.items():
+            if not isinstance(value, str | int | float | list):
+                raise InvalidInputError(f"{field}: use text, a number or a list of them; null empties the field")
+    if size > form.most:
+        raise InvalidInputError(
+            f"the working memory would be of {size:,} tokens: at most {form.most:,} (working_memory.max_tokens). Shorten a field"
+        )
+
+
+def stamp(before: Stamped, values: Mapping[str, Any], at: int) -> dict[str, list[Any]]:
+    """Values as they are kept: a field keeps its time where it says what it said, one that went is kept as empty."""
+    after = stamped({field: values.get(field) for field in {**before, **values}}, at)
+    return {
+        field: [*before[field]] if field in before and before[field][0] == each[0] else each
+        for field, each in after.items()
+        if field in before or each[0] is not None
+    }

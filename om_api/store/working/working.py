@@ -1,0 +1,136 @@
+"""Working memories in the store: read, changed by who read what stands, forgotten."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from om_api.domain.errors import InvalidInputError, StoreError
+from om_api.domain.learned import learned
+from om_api.domain.values import Outcome, Scope, is_id, new_id
+from om_api.domain.working_memory import Held, Stamped, WorkingVersion, values_of
+from om_api.store.driver.replies import as_fields, as_hash, outcome
+from om_api.store.driver.steps import Batch, Steps, Verb
+from om_api.store.memory.decoding import held, held_of, stamped_of
+from om_api.store.memory.keys import WORKING_FIELDS, Keys, working_fields
+
+TRIES = 8
+_KINDS = (*WORKING_FIELDS, "change")
+
+
+@learned
+class _Past(msgspec.Struct, frozen=True):
+    """A former version, as it is kept."""
+
+    value: dict[str, tuple[Any, int]]
+    at: int
+    by: str
+
+
+def read(keys: Keys, resource: str, place: str) -> Batch[Held]:
+    """The working memory of a place, as it is kept."""
+    return as_fields("HMGET", keys.of(resource).working, *working_fields(place)).then(held)
+
+
+def read_each(keys: Keys, resource: str, places: Iterable[str]) -> Batch[dict[str, Held]]:
+    """The working memories of several places."""
+    named = [*dict.fromkeys(places)]
+    return as_fields("HMGET", keys.of(resource).working, *working_fields(*named)).then(
+        lambda said: held_of(said, *named)
+    )
+
+
+def update(
+    keys: Keys, scope: Scope, place: str, was: Held, value: Stamped, by: str, keep: int, change: str | None = None
+) -> Steps[Outcome]:
+    """Write the working memory of a place, if it is the one that was read: else `superseded`. `keep` former versions are kept."""
+    of = keys.of(scope.resource)
+    past = {"value": was.value, "at": was.at, "by": was.by} if was.version else None
+    args: list[Any] = [place, change or new_id(), was.version or "", msgspec.json.encode(value), by]
+    args += [msgspec.json.encode(past) if past else "", keep]
+    return (yield from Verb("update_working", [of.working, of.record(scope)], args, outcome))
+
+
+def versions(keys: Keys, resource: str, place: str) -> Steps[list[WorkingVersion]]:
+    """The former versions that are kept, oldest first."""
+    found = yield from as_hash("HGETALL", keys.of(resource).working)
+    kept = [_version(name, text) for name, text in found.items() if _is_version(name.decode(), place)]
+    return sorted(kept, key=lambda each: each.version)
+
+
+def _is_version(name: str, place: str) -> bool:
+    number, _, of = name.partition(":")
+    return of == place and number.isdecimal()
+
+
+def _version(name: bytes, text: bytes) -> WorkingVersion:
+    said = msgspec.json.decode(text, type=_Past)
+    return WorkingVersion(version=int(name.partition(b":")[0]), fields=values_of(said.value), at=said.at, by=said.by)
+
+
+def erase(keys: Keys, resource: str, gone: Callable[[str], bool], *, dry_run: bool = False) -> Steps[list[str]]:
+    """Take out of every working memory of a resource, its former versions too, what `gone` says of; the fields it took out of.
+
+    Raises StoreError where one changes faster than it can be read.
+    """
+    of = keys.of(resource)
+    for _ in range(TRIES):
+        found = yield from as_hash("HGETALL", of.working)
+        becomes = {name: new for name, text in found.items() if (new := _without(name, text, gone)) != text}
+        if not becomes or dry_run:
+            return [name.decode() for name in becomes]
+        args = [word for name, new in becomes.items() for word in (name, found[name], new)]
+        done = yield from Verb("erase_working", [of.working], args, outcome)
+        if done is Outcome.CLEARED:
+            return [name.decode() for name in becomes]
+    raise StoreError(f"the working memory of {resource} changes faster than it can be read: repeat.", stored=False)
+
+
+def _without(name: bytes, text: bytes, gone: Callable[[str], bool]) -> bytes:
+    """What a field of the hash becomes; b"" where nothing of it is left."""
+    kind = name.partition(b":")[0]
+    if kind == b"by":
+        return b"" if gone(text.decode("utf-8", "replace")) else text
+    if kind in {b"value", b"shown"}:
+        return _left(stamped_of(text), text, gone)
+    if kind.isdigit():
+        said = msgspec.json.decode(text)
+        left, by = _left(said["value"], b"", gone), "" if gone(said["by"]) else said["by"]
+        value = msgspec.json.decode(left) if left else said["value"]
+        return msgspec.json.encode({**said, "value": value, "by": by}) if left or by != said["by"] else text
+    return text
+
+
+def _left(fields: Stamped, text: bytes, gone: Callable[[str], bool]) -> bytes:
+    left = {field: each for field, each in fields.items() if not _tells(field, each[0], gone)}
+    return text if len(left) == len(fields) else msgspec.json.encode(left)
+
+
+def _tells(field: str, value: Any, gone: Callable[[str], bool]) -> bool:
+    said = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    return gone(f"{field}: {said}")
+
+
+def checked(fields: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The fields of working memories from elsewhere. Raises InvalidInputError for one that is none of ours, or cannot be read."""
+    for name, text in fields.items():
+        if fault := fault_of(name, text):
+            raise InvalidInputError(f"field {name[:80]!r} of the working memories {fault}")
+    return dict(fields)
+
+
+def fault_of(name: str, text: bytes) -> str:
+    """What is wrong with a field of the hash; "" for one that can be read."""
+    kind, colon, place = name.partition(":")
+    if not colon or not (kind in _KINDS or kind.isdecimal()) or not (place == "" or is_id(place)):
+        return "is none of ours"
+    if kind in {"version", "at"}:
+        return "" if text.isdigit() else "is no number"
+    try:
+        if kind in {"value", "shown"}:
+            msgspec.json.decode(text, type=dict[str, tuple[Any, int]])
+        elif kind.isdecimal():
+            msgspec.json.decode(text, type=_Past)
+    except msgspec.DecodeError as error:
+        return f"cannot be read: {error}"
+    return ""
