@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 
 from om_api.client.auditing import Auditor
 from om_api.client.contexts import Contexts
+from om_api.client.extracting import ExtractedReader
 from om_api.client.fleet.agents import AgentReader
 from om_api.client.forcing import Forcing
 from om_api.client.lines import LineKeeper
@@ -62,6 +63,7 @@ class Core:
         self.contexts = Contexts(settings, keys, count, reporter, self.recalling, fails_open=fails_open)
         self.syncing = Syncing(keys, scopes, self.writing)
         self.reading = MemoryReader(keys, scopes)
+        self.extracted = ExtractedReader(keys, scopes)
         self.forcing = Forcing(settings, keys, scopes, reporter)
         self.owning = Owner(settings, keys, clock, scopes, count, reporter)
         self.lines = LineKeeper(settings, keys, scopes, count, reporter, self.owning)

@@ -32,7 +32,7 @@ from om_api.domain.events import Event, Told, Wanted
 from om_api.domain.messages import Message
 from om_api.domain.notes.pins import Pin
 from om_api.domain.push_limits import ANYBODY, Pusher
-from om_api.domain.values import Chunk, Generation, Observation, Outcome, Record, ThreadState
+from om_api.domain.values import Chunk, ExtractedValue, Generation, Observation, Outcome, Record, ThreadState
 from om_api.domain.wire import Given, placed
 from om_api.domain.working_memory import WorkingChange, WorkingMemory, WorkingVersion
 from om_api.recall.ranking import Ranker
@@ -531,6 +531,10 @@ class ObservationalMemory:
             yield ended
 
     # -- lines by hand ------------------------------------------------------------------------------------------------
+
+    def extracted(self, resource_id: str, thread_id: str | None = None) -> dict[str, ExtractedValue]:
+        """What extractors found, by their names: of a thread and of the whole memory, or of this alone (docs/extractors.md)."""
+        return self._run(self._core.extracted.of(resource_id, thread_id))
 
     def working_memory(self, resource_id: str, thread_id: str | None = None) -> WorkingMemory:
         """What its working memory says: the fields that the Actor keeps (docs/working-memory.md).

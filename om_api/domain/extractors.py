@@ -1,7 +1,7 @@
 """Extractors: sections that a model fills beside its notes, how a value is read, and what several of them come to."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any, Literal
 
@@ -172,3 +172,22 @@ def stamped(fields: Mapping[str, Any], at: int) -> dict[str, list[Any]]:
 def newest(before: Mapping[str, list[Any]], found: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
     """Stamped fields, of each the one that was said last; of two at once what was found later."""
     return {**before, **{field: each for field, each in found.items() if each[1] >= before.get(field, [None, 0])[1]}}
+
+
+def without_told(value: Any, gone: Callable[[str], bool]) -> Any:
+    """A value without the fields and items that tell what is to go; None where nothing is left."""
+    if isinstance(value, dict):
+        return {field: each for field, each in value.items() if not gone(f"{field}: {_as_words(each)}")} or None
+    if isinstance(value, list):
+        return [item for item in value if not gone(_as_words(item))] or None
+    return None if gone(_as_words(value)) else value
+
+
+def extracted_without(values: Mapping[str, Any], gone: Callable[[str], bool]) -> dict[str, Any]:
+    """Values by slug, without what tells what is to go."""
+    left = {slug: without_told(value, gone) for slug, value in values.items()}
+    return {slug: value for slug, value in left.items() if value is not None}
+
+
+def _as_words(value: Any) -> str:
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()

@@ -7,9 +7,10 @@ import msgspec
 from msgspec.structs import replace
 
 from om_api.domain import pieces
+from om_api.domain.extractors import Extracted, extracted_without, without_told
 from om_api.domain.note_lines import Stripped, without
 from om_api.domain.notes.pins import Notes, written
-from om_api.domain.values import Correction, Observation, Stored, TextPiece, new_id
+from om_api.domain.values import Correction, Generation, Observation, Stored, TextPiece, new_id
 from om_api.store.erasing.erasable import Erasable, said_in
 from om_api.store.erasing.plan import Cut, Plan, Rewritten
 from om_api.store.erasing.whole_memory import Kept, WholeMemory
@@ -58,8 +59,13 @@ class Planner:
         said = [*observation.text.split("\n"), observation.task_state, observation.suggested_response, observation.by]
         said += [text for each in observation.corrections for text in _told(each)]
         return self._target.everywhere and (
-            bool(self._target.lines(said)) or any(map(self._names, observation.message_ids))
+            bool(self._target.lines(said))
+            or any(map(self._names, observation.message_ids))
+            or extracted_without(observation.extracted, self._tells_in) != observation.extracted
         )
+
+    def _tells_in(self, said: str) -> bool:
+        return bool(self._target.lines([said]))
 
     # -- chunks and observations in force --------------------------------------------------------------------------
 
@@ -132,6 +138,7 @@ class Planner:
             "suggested_response": "".join(suggestion),
             "message_ids": [name for name in own.message_ids if name not in gone and not self._names(name)],
             "by": "".join(self._kept_lines([own.by])),
+            "extracted": {} if gone else extracted_without(own.extracted, self._tells_in),
             "corrections": [] if gone else [each for each in own.corrections if not self._target.lines(_told(each))],
             "source_range": self._range(own) if gone else [name for name in own.source_range if not self._names(name)],
         }
@@ -164,19 +171,33 @@ class Planner:
             )
             dropped = [name for name in was.observation_ids if name in removed]
             by = "".join(self._kept_lines([was.by])) if told else was.by
-            if not gone and not dropped and by == was.by:
+            extracted = self._extracted(was) if told else was.extracted
+            if not gone and not dropped and by == was.by and extracted == was.extracted:
                 continue
             tokens = self._count(text) if gone else was.tokens
             said: dict[str, Any] = {
                 "observation_ids": [name for name in was.observation_ids if name not in removed],
                 "dropped_ids": list(dict.fromkeys([*was.dropped_ids, *dropped])),
                 "by": by,
+                "extracted": extracted,
             }
             if gone:
                 readings = {"patterns": self._kept_lines(was.patterns), "insights": self._kept_lines(was.insights)}
                 said |= {"text": text, "tokens": tokens, "pieces": made_of, **readings}
             becomes = msgspec.json.encode({**msgspec.json.decode(member), **said})
             yield Rewritten(n, member, becomes, tokens, str(n), gone)
+
+    def _extracted(self, was: Generation) -> Extracted:
+        """What extractors found that a generation stands for, without what tells it."""
+        left = {
+            thread: {
+                slug: replace(each, value=value)
+                for slug, each in values.items()
+                if (value := without_told(each.value, self._tells_in)) is not None
+            }
+            for thread, values in was.extracted.items()
+        }
+        return {thread: values for thread, values in left.items() if values}
 
     def _pins(self, plan: Plan) -> bytes:
         """The pins of lines that still stand somewhere."""
