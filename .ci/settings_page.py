@@ -95,6 +95,7 @@ _SECTIONS = {
     ("observer",): "`observer`",
     ("reflection",): "`reflection`",
     ("recall",): "`recall`",
+    ("working_memory",): "`working_memory`: fields that the Actor keeps ([working memory](working-memory.md))",
     ("budget",): "`budget`: of one agent",
     ("total_budget",): "`total_budget`: of all agents together, in the base file only",
     ("push_limits",): "`push_limits`: of one agent ([limits of pushes](operations.md#limits-of-pushes))",

@@ -13,9 +13,7 @@ _WHAT = (
     "Keep what should always be before you in your working memory: write the fields that changed. Use it when you learn "
     "something that a field is for, or when what a field says no longer holds; not for what was only said."
 )
-_FIELDS = (
-    "The fields that change, each with all that it is to say; null empties one. What you leave out stays as it is."
-)
+_FIELDS = 'The fields that change, each with all that it is to say; null or "" empties one. What you leave out stays as it is.'
 _REPLACE = "true: every field that is not named here is emptied."
 
 

@@ -154,7 +154,10 @@ def values_of(kept: Stamped, proposed: Stamped | None = None) -> dict[str, Any]:
 
 
 def changed(form: WorkingForm, before: Mapping[str, Any], given: Mapping[str, Any], *, replace: bool) -> dict[str, Any]:
-    """The values after a change; `replace` empties whatever is not given. Raises InvalidInputError for an unknown field."""
+    """The values after a change: None and "" empty a field, `replace` empties whatever is not given.
+
+    Raises InvalidInputError for an unknown field.
+    """
     for field in given:
         if field not in form.fields:
             near = get_close_matches(str(field), form.fields, 1)
@@ -163,7 +166,8 @@ def changed(form: WorkingForm, before: Mapping[str, Any], given: Mapping[str, An
             raise InvalidInputError(
                 f"{str(field)[:LONGEST_FIELD]!r} is no field of the working memory: it has {listed}{meant}"
             )
-    after: dict[str, Any] = merged({} if replace else dict(before), dict(given))
+    empty = {field: None if value == "" else value for field, value in given.items()}
+    after: dict[str, Any] = merged({} if replace else dict(before), empty)
     return {field: after[field] for field in form.fields if field in after}
 
 

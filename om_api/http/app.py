@@ -28,27 +28,25 @@ from om_api.http.routes import (
     events,
     force,
     health,
-    lines,
     mcp,
     messages,
     migration,
     models,
     observations,
     over_time,
-    pins,
     raw_messages,
     recall,
     recall_tool,
     reflections,
     rejected,
     resources,
-    reviews,
     stream_tokens,
     webhooks,
 )
 from om_api.http.routes import (
     settings as settings_routes,
 )
+from om_api.http.routes.by_hand import extracted, lines, pins, reviews, working_memory, working_memory_tool
 from om_api.http.serving import problems
 from om_api.http.serving.connections import Connections
 from om_api.http.serving.cors import open_to
@@ -72,6 +70,9 @@ _WRITTEN_AND_READ = (
     observations.router,
     lines.router,
     pins.router,
+    working_memory.router,
+    working_memory_tool.router,
+    extracted.router,
     reflections.router,
     reviews.router,
 )

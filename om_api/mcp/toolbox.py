@@ -7,7 +7,7 @@ import structlog
 from mcp_types import CallToolResult, ListToolsResult, TextContent
 
 from om_api.domain.errors import InvalidInputError, OMError, StoreError
-from om_api.mcp import conversation_tools, note_tools, recall_tools, status_tool
+from om_api.mcp import conversation_tools, note_tools, recall_tools, status_tool, working_tool
 from om_api.mcp.arguments import read_arguments
 from om_api.mcp.auditing import NOT_TOLD, audit
 from om_api.mcp.caller import RESOURCE, Caller, CallerRefusedError
@@ -18,7 +18,14 @@ _log = structlog.get_logger("om_api.mcp")
 _REFUSED = "refused"
 Told = Callable[[Exception], str | None]
 TOOLS: Mapping[str, MemoryTool] = {
-    tool.name: tool for tool in (*conversation_tools.TOOLS, *recall_tools.TOOLS, *note_tools.TOOLS, *status_tool.TOOLS)
+    tool.name: tool
+    for tool in (
+        *conversation_tools.TOOLS,
+        *recall_tools.TOOLS,
+        *note_tools.TOOLS,
+        *working_tool.TOOLS,
+        *status_tool.TOOLS,
+    )
 }
 _BECAME = {  # of a write that the store had to do with, as its errors tell
     True: "It is kept: do not repeat the call.",

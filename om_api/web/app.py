@@ -33,11 +33,12 @@ from om_api.web.routes import (
     settings,
     sign_in,
     work,
+    working_memory,
 )
 
 _OF_AGENTS = (
     *(agents.router, agent.router, actions.router, lines.router, context.router, generations.router, recall.router),
-    *(rejected.router, settings.router, manage.router),
+    *(rejected.router, settings.router, manage.router, working_memory.router),
 )
 _OF_ALL = (
     sign_in.router,

@@ -113,6 +113,7 @@ def environ(tmp_path_factory):
     folder = tmp_path_factory.mktemp("house")
     with Server(folder) as server, contextlib.ExitStack() as crew:
         own = {f"OM_{name}": value for name, value in (_SMALL | _QUICK).items()}
+        own["OM_WORKING_MEMORY__TEMPLATE"] = "- Name:\n- City:"
         own |= {"OM_REDIS_URL": server.url, "OM_BROKER_URL": server.url.replace("/0", "/1")}
         log = crew.enter_context((folder / "workers.log").open("wb"))
         for words in (WORKER, BEAT):

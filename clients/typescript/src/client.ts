@@ -7,7 +7,7 @@ import { LastContexts } from "./last_contexts.js";
 import { type Asked, Transport, encoded } from "./transport.js";
 import type {
   Around, Call, Context, Event, Forced, Format, Generation, KeptMessage, Message, Observation, Options, Place, Recalled,
-  RecallOptions, Receipt, Stats, Synced, Thread,
+  Extracted, RecallOptions, Receipt, Stats, Synced, Thread, WorkingChange, WorkingMemory,
 } from "./types.js";
 import { Unsent, type Waiting } from "./waiting.js";
 
@@ -147,6 +147,42 @@ export class ObservationalMemory {
     return (await this.#transport.json<{ text: string }>(`${this.#of(options.resourceId)}/recall-tool`, asked)).text;
   }
 
+  /** The fields that the Actor keeps; `threadId` where each thread has its own. */
+  async workingMemory(options: Place & Call = {}): Promise<WorkingMemory> {
+    return this.#transport.json(...this.#working(options));
+  }
+
+  /** Change fields, null empties one; with `replace` all that are not named are emptied. With the `version` that was read it is `superseded` where another stands. */
+  async updateWorkingMemory(
+    fields: Record<string, unknown>, options: { replace?: boolean; version?: number } & Place & Call = {},
+  ): Promise<WorkingChange> {
+    const body = { fields, ...(options.version === undefined ? {} : { version: options.version }) };
+    return this.#transport.json(...this.#working(options, { method: options.replace ? "PUT" : "PATCH", body }));
+  }
+
+  /** Bring back what it said before the last change. */
+  async undoWorkingMemory(options: Place & Call = {}): Promise<WorkingChange> {
+    return this.#transport.json(...this.#working(options, { method: "POST", retries: 0 }, "/undo"));
+  }
+
+  /** The tool by which a model changes its working memory, as a provider's list of tools takes it. */
+  async workingMemoryTool(format: "openai" | "anthropic" | "gemini" = "openai", options: Place & Call = {}): Promise<Record<string, unknown>> {
+    const path = `${this.#of(options.resourceId)}/working-memory-tool`;
+    return this.#transport.json(path, { query: { format }, signal: options.signal });
+  }
+
+  /** Do what a model's call of that tool asks: the text to hand back. */
+  async answerWorkingMemory(call: object, options: Place & Call = {}): Promise<string> {
+    const asked = { method: "POST", body: call, query: { thread_id: options.threadId }, signal: options.signal } as const;
+    return (await this.#transport.json<{ text: string }>(`${this.#of(options.resourceId)}/working-memory-tool`, asked)).text;
+  }
+
+  /** What extractors found, by their names: of a thread and of the whole memory, or of this alone. */
+  async extracted(options: Place & Call = {}): Promise<Extracted> {
+    const path = `${this.#of(options.resourceId)}/extracted`;
+    return this.#transport.json(path, { query: { thread_id: options.threadId }, signal: options.signal });
+  }
+
   /** The threads of a resource. */
   async threads(options: Place & Call = {}): Promise<Thread[]> {
     return this.#every(`${this.#of(options.resourceId)}/threads`, {}, options);
@@ -208,6 +244,11 @@ export class ObservationalMemory {
     if (!(wait >= 0 && wait <= LONGEST_WAIT_S)) throw new InvalidInputError(`wait must be 0 to ${LONGEST_WAIT_S} seconds`);
     const body = { wait, ...(options.threadId === undefined ? {} : { thread_id: options.threadId }) };
     return this.#transport.json(`${this.#of(options.resourceId)}/${what}`, { method: "POST", body, signal: options.signal, waitMs: wait * 1000 });
+  }
+
+  #working(options: Place & Call, more: Omit<Asked, "query" | "signal"> = {}, tail = ""): [string, Asked] {
+    const asked = { ...more, query: { thread_id: options.threadId }, signal: options.signal };
+    return [`${this.#of(options.resourceId)}/working-memory${tail}`, asked];
   }
 
   async #every<T>(path: string, query: Record<string, unknown>, { signal }: Call): Promise<T[]> {

@@ -37,6 +37,20 @@ test("an agent keeps messages, reads its context in every form, and finds what i
   assert.equal(memory.recallTool("anthropic").input_schema.required[0], "query");
 });
 
+test("an Actor keeps fields, by itself and by a model's calls, and a change is taken back", async () => {
+  const place = { resourceId: `kept-${fresh().resourceId}` };
+  const tool = await memory.workingMemoryTool("anthropic", place);
+  await memory.updateWorkingMemory({ Name: "Ada", City: "Graz" }, place);
+
+  assert.equal(tool.name, "update_working_memory");
+  assert.match(await memory.answerWorkingMemory({ input: { fields: { City: "Rome" } } }, place), /City: Rome/);
+  assert.deepEqual((await memory.workingMemory(place)).fields, { Name: "Ada", City: "Rome" });
+  assert.equal((await memory.updateWorkingMemory({ City: "Oslo" }, { ...place, version: 1 })).outcome, "superseded");
+  assert.deepEqual((await memory.updateWorkingMemory({ Name: "Bo" }, { ...place, replace: true })).working_memory.fields, { Name: "Bo" });
+  assert.deepEqual((await memory.undoWorkingMemory(place)).working_memory.fields, { Name: "Ada", City: "Rome" });
+  assert.deepEqual(await memory.extracted(place), {});
+});
+
 test("a history is synced without ids, and what stays the same is known", async () => {
   const place = fresh();
   const history = [{ role: "system", content: "Be brief." }, user("hello"), { role: "assistant", content: "hi" }];

@@ -21,6 +21,8 @@ DID: dict[str, str] = {  # every verb of an entry, and what it says
     "line_added": "a line was noted by hand",
     "line_corrected": "a line was made to say something else, or taken out",
     "line_undone": "what was done to a line by hand was taken back",
+    "working_memory_updated": "fields of a working memory were changed",
+    "working_memory_undone": "a former version of a working memory was brought back",
     "pinned": "every reflection must keep a line",
     "unpinned": "reflections may condense a line again",
     "approved": "a reflection that waited for a review counts",

@@ -1,5 +1,6 @@
 """How pages write numbers, money, times and identities: each kind in one form."""
 
+import json
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -78,6 +79,11 @@ def short(name: str) -> str:
     return name if len(name) <= 14 else f"…{name[-10:]}"  # noqa: PLR2004  as long as a date
 
 
+def field(value: Any) -> str:
+    """A value as a field of a form has it: text as it is, all else as JSON."""
+    return value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False)
+
+
 ALL: Mapping[str, Callable[..., Any]] = {
     "number": number,
     "amount": amount,
@@ -89,6 +95,7 @@ ALL: Mapping[str, Callable[..., Any]] = {
     "moment": moment,
     "point": point,
     "short": short,
+    "field": field,
     "said": plain,
     "told": told,  # "" for a line that says nothing by itself
 }

@@ -2,13 +2,14 @@
 
 from collections.abc import AsyncIterator, Sequence
 from itertools import groupby
-from typing import Annotated, NamedTuple, cast
+from typing import Annotated, Any, NamedTuple, cast
 from zoneinfo import ZoneInfo
 
 from fastapi import APIRouter, Query, Request, Response
 
 from om_api.client.async_memory import AsyncObservationalMemory
 from om_api.client.stats import Stats
+from om_api.context.kept import as_text
 from om_api.context.view import local_time
 from om_api.domain.errors import NotFoundError
 from om_api.domain.messages import Message
@@ -62,7 +63,21 @@ async def show_agent(request: Request, resource: ResourceId, thread: OfThread = 
         pins=(pins := await memory.pins(resource, own)),
         pinned={pin.text for pin in pins},
         may=may(request),
+        **await _kept(memory, resource, chosen),
     )
+
+
+async def _kept(memory: AsyncObservationalMemory, resource: str, thread: str | None) -> dict[str, Any]:
+    """The working memory, with the fields that it has, and what extractors found."""
+    form = memory.settings.for_agent(resource).working_memory.form()
+    own = thread if form and form.of == "thread" else None
+    working = await memory.working_memory(resource, own) if form and (own or form.of == "resource") else None
+    extracted = await memory.extracted(resource, thread)
+    return {
+        "form": form,
+        "working": working,
+        "extracted": {slug: (as_text(each.value), each.at) for slug, each in extracted.items()},
+    }
 
 
 @router.get("/observations/{observation}", **shows())

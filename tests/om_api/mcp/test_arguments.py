@@ -43,7 +43,7 @@ def test_every_argument_says_what_it_is_and_what_it_may_be(name):
     assert schema["additionalProperties"] is False
     for argument, each in schema["properties"].items():
         assert each.get("description") or argument == "messages"
-        assert {"pattern", "maxLength", "maximum", "maxItems", "enum"} & each.keys()
+        assert {"pattern", "maxLength", "maximum", "maxItems", "maxProperties", "enum"} & each.keys()
 
 
 def test_what_is_said_already_is_not_asked_for():

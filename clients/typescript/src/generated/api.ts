@@ -212,6 +212,74 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/resources/{resource}/working-memory": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Working Memory
+         * @description What the working memory says; `thread_id` where each thread has its own.
+         */
+        get: operations["read_working_memory"];
+        /**
+         * Replace Working Memory
+         * @description Change fields, and empty all that are not named.
+         */
+        put: operations["replace_working_memory"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Update Working Memory
+         * @description Change fields; what is not named stays. Two who change at once both succeed, field by field.
+         */
+        patch: operations["update_working_memory"];
+        trace?: never;
+    };
+    "/v1/resources/{resource}/working-memory/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Undo Working Memory
+         * @description Bring back what it said before the last change; that can be undone in the same way.
+         */
+        post: operations["undo_working_memory"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/resources/{resource}/extracted": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Extracted
+         * @description What the agent's extractors found, by their names: of a thread and of the whole memory, or of this alone.
+         */
+        get: operations["read_extracted"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/resources/{resource}/reflections": {
         parameters: {
             query?: never;
@@ -501,7 +569,7 @@ export interface components {
          */
         ContextBlock: {
             /** @enum {unknown} */
-            kind: "continuation" | "day" | "message" | "observations" | "preamble" | "reflection" | "volatile";
+            kind: "continuation" | "day" | "kept" | "message" | "observations" | "preamble" | "reflection" | "volatile";
             role: string;
             text: string;
             stable: boolean;
@@ -587,6 +655,8 @@ export interface components {
             to: string | null;
             /** @default null */
             pin: string | null;
+            /** @default null */
+            extractors: string | null;
         };
         /**
          * EventPage
@@ -595,6 +665,17 @@ export interface components {
         EventPage: {
             items: components["schemas"]["Event"][];
             after: string;
+        };
+        /**
+         * ExtractedValue
+         * @description What an extractor found: `at` is when the newest of it was said (Unix ms), `observation_id` beside which notes.
+         */
+        ExtractedValue: {
+            value: unknown;
+            /** @default 0 */
+            at: number;
+            /** @default  */
+            observation_id: string;
         };
         /**
          * Fault
@@ -739,7 +820,8 @@ export interface components {
          *         is not among `observation_ids` any more. `loss` (0 to 1) is what the check before the commit found missing, `candidates`
          *         the answers that were compared, in the order they came. `restores` names the generation that this one brought back, 0 for
          *         the time before the first. `origin` is `correction` where somebody (`by` whom) corrected a line of the one before. `pieces`
-         *         are what the text is made of, in order, since a move to another scope; none once it was written anew.
+         *         are what the text is made of, in order, since a move to another scope; none once it was written anew. `extracted` is what
+         *         extractors found beside all notes that it stands for, by thread ("": of the whole memory) and by slug.
          */
         Generation: {
             n: number;
@@ -776,6 +858,30 @@ export interface components {
             cost: number | null;
             /** @default  */
             by: string;
+            /** @default {} */
+            extracted: {
+                [key: string]: {
+                    [key: string]: components["schemas"]["ExtractedValue"];
+                };
+            };
+        };
+        /**
+         * GivenFields
+         * @description Fields and what they are to say.
+         */
+        GivenFields: {
+            /**
+             * Fields
+             * @description by name; null empties one
+             */
+            fields: {
+                [key: string]: unknown;
+            };
+            /**
+             * Version
+             * @description the version that was read: `superseded`, and nothing changes, where another one stands
+             */
+            version?: number | null;
         };
         /**
          * GivenHistory
@@ -943,6 +1049,8 @@ export interface components {
          *         `no_task` and `no_suggestion`: the Observer said that there is none, which an empty text alone does not say. `spoken_at`
          *         is when the Actor last spoke in what it covers (Unix ms), 0 if it did not. `origin` is `added` for one that somebody
          *         wrote (`by` whom), which covers nothing, else "". `corrections` are the newest that were made of it, the last one newest.
+         *         `extracted` is what extractors found in the same messages, by their slugs; those of them that are `common` are of the
+         *         whole memory, and no thread's own.
          */
         Observation: {
             id: string;
@@ -986,6 +1094,10 @@ export interface components {
             by: string;
             /** @default [] */
             corrections: components["schemas"]["Correction"][];
+            /** @default {} */
+            extracted: Record<string, never>;
+            /** @default [] */
+            common: string[];
         };
         /**
          * OpenAIContext
@@ -1077,7 +1189,7 @@ export interface components {
          * @description The word a unit of work ends with.
          * @enum {unknown}
          */
-        Outcome: "activated" | "added" | "buffered" | "busy" | "cleared" | "corrected" | "duplicate" | "failed" | "pinned" | "proposed" | "reflected" | "rejected" | "rest" | "restored" | "sealed" | "sent_back" | "split" | "superseded" | "unpinned";
+        Outcome: "activated" | "added" | "buffered" | "busy" | "cleared" | "corrected" | "duplicate" | "failed" | "pinned" | "proposed" | "reflected" | "rejected" | "rest" | "restored" | "sealed" | "sent_back" | "split" | "superseded" | "unpinned" | "updated";
         /**
          * Page[Generation]
          * @description Some entries of a list, in a lasting order; `next` is the cursor of the page behind, null on the last one.
@@ -1371,6 +1483,35 @@ export interface components {
              * @default 0
              */
             wait: number;
+        };
+        /**
+         * WorkingChange
+         * @description What became of a change (`updated`, `rest` where it says so already, `superseded`), and the working memory now.
+         */
+        WorkingChange: {
+            outcome: components["schemas"]["Outcome"];
+            working_memory: components["schemas"]["WorkingMemory"];
+        };
+        /**
+         * WorkingMemory
+         * @description A working memory as it is now: its `fields` that have a value, and how an Actor reads it.
+         *
+         *         `version` counts changes by hand or by an Actor (0: there was none), the last of them `by` whom and when (Unix ms).
+         */
+        WorkingMemory: {
+            resource_id: string;
+            /** @default null */
+            thread_id: string | null;
+            /** @default {} */
+            fields: Record<string, never>;
+            /** @default  */
+            text: string;
+            /** @default 0 */
+            version: number;
+            /** @default 0 */
+            at: number;
+            /** @default  */
+            by: string;
         };
     };
     responses: never;
@@ -2415,6 +2556,506 @@ export interface operations {
             };
         };
     };
+    read_working_memory: {
+        parameters: {
+            query?: {
+                /** @description only this thread's */
+                thread_id?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description whose memory */
+                resource: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkingMemory"];
+                };
+            };
+            /** @description the body is not JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no key, none that is known, or one that has expired */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the key's role or resources do not permit this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description what is named is not there, or no longer */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is larger than is permitted here */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description something in it cannot be accepted; nothing was kept */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the key has too much in flight, or asks or pushes too often: repeat after `Retry-After` seconds */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store is away or refuses; `stored` says what became of a write */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    replace_working_memory: {
+        parameters: {
+            query?: {
+                /** @description only this thread's */
+                thread_id?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description whose memory */
+                resource: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GivenFields"];
+            };
+        };
+        responses: {
+            /** @description done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkingChange"];
+                };
+            };
+            /** @description the body is not JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no key, none that is known, or one that has expired */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the key's role or resources do not permit this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description what is named is not there, or no longer */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is larger than is permitted here */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description something in it cannot be accepted; nothing was kept */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the key has too much in flight, or asks or pushes too often: repeat after `Retry-After` seconds */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store is away or refuses; `stored` says what became of a write */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    update_working_memory: {
+        parameters: {
+            query?: {
+                /** @description only this thread's */
+                thread_id?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description whose memory */
+                resource: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GivenFields"];
+            };
+        };
+        responses: {
+            /** @description done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkingChange"];
+                };
+            };
+            /** @description the body is not JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no key, none that is known, or one that has expired */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the key's role or resources do not permit this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description what is named is not there, or no longer */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is larger than is permitted here */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description something in it cannot be accepted; nothing was kept */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the key has too much in flight, or asks or pushes too often: repeat after `Retry-After` seconds */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store is away or refuses; `stored` says what became of a write */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    undo_working_memory: {
+        parameters: {
+            query?: {
+                /** @description only this thread's */
+                thread_id?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description whose memory */
+                resource: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkingChange"];
+                };
+            };
+            /** @description the body is not JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no key, none that is known, or one that has expired */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the key's role or resources do not permit this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description what is named is not there, or no longer */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is larger than is permitted here */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description something in it cannot be accepted; nothing was kept */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the key has too much in flight, or asks or pushes too often: repeat after `Retry-After` seconds */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store is away or refuses; `stored` says what became of a write */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_extracted: {
+        parameters: {
+            query?: {
+                /** @description only this thread's */
+                thread_id?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description whose memory */
+                resource: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: components["schemas"]["ExtractedValue"];
+                    };
+                };
+            };
+            /** @description the body is not JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no key, none that is known, or one that has expired */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the key's role or resources do not permit this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description what is named is not there, or no longer */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is larger than is permitted here */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description something in it cannot be accepted; nothing was kept */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the key has too much in flight, or asks or pushes too often: repeat after `Retry-After` seconds */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store is away or refuses; `stored` says what became of a write */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list_reflections: {
         parameters: {
             query?: {
@@ -2813,7 +3454,7 @@ export interface operations {
     get_events: {
         parameters: {
             query?: {
-                /** @description any of sealed, observing, buffered, split, quarantined, activated, reflecting, drafted, review_asked, review_approved, review_sent_back, reflected, restored, forgotten, erased, line_added, line_corrected, pinned, unpinned, paused, resumed, imported, migrated, cleared, failed, budget_reached; repeatable; else all */
+                /** @description any of sealed, observing, buffered, extracted, extraction_refused, split, quarantined, activated, reflecting, drafted, review_asked, review_approved, review_sent_back, reflected, restored, forgotten, erased, line_added, line_corrected, working_memory_updated, pinned, unpinned, paused, resumed, imported, migrated, cleared, failed, budget_reached; repeatable; else all */
                 kinds?: string[];
                 /** @description whose; repeatable; else all that the key is bound to */
                 resource?: string[];

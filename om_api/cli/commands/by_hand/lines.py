@@ -30,7 +30,7 @@ def _somebody() -> str | None:
 
 
 _thread_option = click.option("--thread", callback=checked, metavar="THREAD", help="Whose line, where several say so.")
-_by_option = click.option(
+by_option = click.option(
     "--by",
     callback=checked,
     default=_somebody,
@@ -65,7 +65,7 @@ def line() -> None:
     show_default=True,
     help="5: it matters for long, 1: it is small.",
 )
-@_by_option
+@by_option
 @json_option
 def add(target: Target, resource: str, thread: str, text: str, priority: int, by: str | None, as_json: bool) -> Outcome:
     """Note a line: an observation of its own, of today, that covers no message."""
@@ -86,7 +86,7 @@ def add(target: Target, resource: str, thread: str, text: str, priority: int, by
 @click.argument("now")
 @_thread_option
 @click.option("--observation", callback=checked, metavar="ID", help="Of which observation, where several say so.")
-@_by_option
+@by_option
 @json_option
 def correct(
     target: Target,
@@ -110,7 +110,7 @@ def correct(
 @command("om line undo harold 019a9c6f0a6b5f0c2d1e3a4b5c6d", of=line, audited="line_undone")
 @resource_argument
 @observation_argument
-@_by_option
+@by_option
 @json_option
 def undo(target: Target, resource: str, observation: str, by: str | None, as_json: bool) -> Outcome:
     """Take back the newest correction of an OBSERVATION, of which three are kept; one that was only added goes."""
@@ -138,7 +138,7 @@ def _print(done: LineChange, as_json: bool, undone_by: str) -> None:
 @resource_argument
 @click.argument("line")
 @_thread_option
-@_by_option
+@by_option
 @json_option
 def pin(target: Target, resource: str, line: str, thread: str | None, by: str | None, as_json: bool) -> Outcome:
     """Have a LINE stay, word for word: every reflection holds it. `rest`: it was pinned already."""
@@ -153,7 +153,7 @@ def pin(target: Target, resource: str, line: str, thread: str | None, by: str | 
 @resource_argument
 @click.argument("line")
 @_thread_option
-@_by_option
+@by_option
 @json_option
 def unpin(target: Target, resource: str, line: str, thread: str | None, by: str | None, as_json: bool) -> Outcome:
     """Let a pinned LINE go, named by its pin's id or by what it says; it stays until a reflection leaves it out."""

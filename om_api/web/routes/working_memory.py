@@ -1,0 +1,58 @@
+"""The working memory of an agent: its fields changed in a form, and a change taken back."""
+
+import json
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+
+from om_api.domain.api_keys import Role
+from om_api.domain.values import Outcome
+from om_api.http.requests.guard import key_of
+from om_api.http.requests.parameters import ResourceId
+from om_api.web.pages.page_route import PageRoute, shows
+from om_api.web.pages.reader import reader_of
+from om_api.web.pages.rendering import address, back_to
+
+router = APIRouter(prefix="/agents/{resource}/working-memory", route_class=PageRoute)
+_FIELD = "field:"
+_MEANWHILE = "Somebody else changed it meanwhile: this is what it says now."
+
+
+@router.post("", **shows(Role.WRITER, did="working_memory_updated"))
+async def update(request: Request, resource: ResourceId) -> Response:
+    """Have fields say what the form says; of two who save at once the second is told."""
+    form, thread = request.state.form, _thread(request)
+    given = {name.removeprefix(_FIELD): _value(str(said)) for name, said in form.items() if name.startswith(_FIELD)}
+    memory, version = await reader_of(request, resource), str(form.get("version", ""))
+    done = await memory.update_working_memory(
+        given, resource, thread, version=int(version) if version.isdecimal() else None, by=key_of(request).id
+    )
+    told = {Outcome.SUPERSEDED: _MEANWHILE, Outcome.REST: "It says so already."}.get(done.outcome, "Saved.")
+    return back_to(request, address(resource, thread=_of_page(request)), told)
+
+
+@router.post("/undo", **shows(Role.OPERATOR, did="working_memory_undone"))
+async def undo(request: Request, resource: ResourceId) -> Response:
+    """Bring back what it said before the last change."""
+    memory = await reader_of(request, resource)
+    await memory.undo_working_memory(resource, _thread(request), by=key_of(request).id)
+    return back_to(request, address(resource, thread=_of_page(request)), "Taken back; doing so again brings it back.")
+
+
+def _thread(request: Request) -> str | None:
+    return str(request.state.form.get("thread", "")) or None
+
+
+def _of_page(request: Request) -> str | None:
+    return str(request.state.form.get("shown", "")) or None
+
+
+def _value(said: str) -> Any:
+    """What a field of the form says: text, or JSON where it looks like an object or a list."""
+    said = said.replace("\r\n", "\n").strip()
+    if said[:1] in {"{", "["}:
+        try:
+            return json.loads(said)
+        except ValueError:
+            return said
+    return said or None
