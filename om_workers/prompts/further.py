@@ -16,12 +16,12 @@ _CLOSES_NOTHING = str.maketrans(dict.fromkeys(BRACKETS, "&lt;"))
 Priors = Mapping[str, Mapping[str, Any]]  # by thread ("": there is only one), then by slug: what is said so far
 
 
-def asked_for(extractors: Sequence[Extractor], variant: str = DEFAULT) -> str:
-    """The part of a prompt that describes the sections which are wanted; "" where none is."""
+def asked_for(extractors: Sequence[Extractor], variant: str = DEFAULT, name: str = "further_sections") -> str:
+    """The part of a prompt (`name`) that describes the sections which are wanted; "" where none is."""
     if not extractors:
         return ""
     described = "\n\n".join(_described(each, variant) for each in extractors)
-    return Template(prompt("further_sections", variant)).substitute(sections=described)
+    return Template(prompt(name, variant)).substitute(sections=described)
 
 
 def _described(extractor: Extractor, variant: str) -> str:
@@ -31,10 +31,10 @@ def _described(extractor: Extractor, variant: str) -> str:
     return f"## `{extractor.slug}`\n\n{own}\n\n{form}"
 
 
-def reminder(extractors: Iterable[Extractor], variant: str = DEFAULT) -> str:
-    """The word on them at the end of a task; "" where none is wanted."""
+def reminder(extractors: Iterable[Extractor], variant: str = DEFAULT, name: str = "observer_further") -> str:
+    """The word on them at the end of a task (`name`); "" where none is wanted."""
     names = ", ".join(f"`{each.slug}`" for each in extractors)
-    return Template(prompt("observer_further", variant)).substitute(names=names) if names else ""
+    return Template(prompt(name, variant)).substitute(names=names) if names else ""
 
 
 def kept(extractors: Sequence[Extractor], priors: Priors) -> str:

@@ -41,6 +41,7 @@ class Reflected(msgspec.Struct, frozen=True, kw_only=True):
     """What a Reflector condensed: `text` escaped but for its thread sections, and what its `Pattern:` and `Insight:` lines say.
 
     `degenerate`: the reply was caught in a loop, and everything in it is discarded. `listed`: it holds list items.
+    `extracted` is what it wrote into sections that were wanted beside the notes.
     """
 
     text: str = ""
@@ -48,6 +49,7 @@ class Reflected(msgspec.Struct, frozen=True, kw_only=True):
     insights: tuple[str, ...] = ()
     listed: bool = False
     degenerate: bool = False
+    extracted: dict[str, str] = {}
 
 
 def parse_observer(text: str, further_sections: Sequence[str] = ()) -> Observed:
@@ -96,7 +98,7 @@ def _as_block(body: str) -> str:
     return body if sections.observations(body) is not None else f"<observations>\n{body}\n</observations>"
 
 
-def parse_reflector(text: str) -> Reflected:
+def parse_reflector(text: str, further_sections: Sequence[str] = ()) -> Reflected:
     """Read a Reflector's reply: its `observations` blocks in one, or its list items, or prose if that names a date.
 
     Prose without a date or a block is no memory but an excuse ("I cannot help with that") and gives "". Well-formed
@@ -105,6 +107,7 @@ def parse_reflector(text: str) -> Reflected:
     text = shorten_lines(text)
     if is_degenerate(text):
         return Reflected(degenerate=True)
+    extracted, text = further.take(text, further_sections)
     for name in ("current-task", "suggested-response"):  # whatever it says there, the Observer says it
         _, text = sections.take(text, name)
     blocks = sections.observations(text)
@@ -114,6 +117,7 @@ def parse_reflector(text: str) -> Reflected:
         patterns=readings(kept, "Pattern"),
         insights=readings(kept, "Insight"),
         listed=any(map(is_item, kept.split("\n"))),
+        extracted={slug: without_threads(said) for slug, said in extracted.items()},
     )
 
 

@@ -140,24 +140,30 @@ def reflector_request(
     dropped: Sequence[str] = (),
     pinned: Sequence[str] = (),
     sent_back: tuple[str, str] | None = None,
+    extractors: tuple[Extractor, ...] = (),
+    kept: Priors | None = None,
     **manner: Unpack[ReflectorManner],
 ) -> Request:
     """Ask a Reflector to condense `texts`, oldest first, the generation in force before all; the task comes last.
 
     `level` says how hard to press: 0 not at all, 4 the hardest. `dropped` is what an earlier answer left out; it stands
     before the task, in at most 8,000 characters, behind the lines that are `pinned`. `sent_back` is a text that was not
-    approved, and the reviewer's comment. Raises SettingsError for an unknown variant.
+    approved, and the reviewer's comment. `extractors` are sections that are wanted
+    beside the notes, which say `kept` so far. Raises SettingsError for an unknown variant.
     """
     memory = _tagged("memory", "\n\n".join(filter(None, map(with_threads, texts))))
     missing, stays, variant = _list(dropped), "\n".join(map(_quoted, pinned)), manner.get("variant", DEFAULT)
     pressed = [guidance(level, variant), missing and prompt("reflector_dropped", variant)]
     pressed += [stays and prompt("reflector_pinned", variant)]
     pressed += [prompt("reflector_sent_back", variant)] if sent_back else []
+    pressed += [further.reminder(extractors, variant, "reflector_further")]
     size = f"The whole answer must be shorter than {target_tokens:,} tokens." if target_tokens > 0 else ""
     asked = _ask("reflector_task", manner, _joined([*pressed, size]))
     beside = [_tagged("pinned", stays), _tagged("dropped", missing), *_reviewed(*(sent_back or ("", "")))]
+    said = _joined([memory, further.kept(extractors, kept or {}), *beside, asked])
     given: dict[str, Any] = {"target_tokens": target_tokens, "level": level, "observations": tuple(texts)}
-    return _request("reflector", manner, purpose="reflect", prompt=_joined([memory, *beside, asked]), **given)
+    wanted = further.asked_for(extractors, variant, "reflector_further_sections")
+    return _request("reflector", manner, wanted, purpose="reflect", prompt=said, **given)
 
 
 def _reviewed(text: str, comment: str) -> tuple[str, str]:

@@ -18,9 +18,9 @@ _AGAIN = 2  # answers to the list of what was dropped
 USUAL = 0.75  # of the notes' tokens: what every fact that matters has room in
 
 
-def usable(reply: Reply) -> Reflected:
+def usable(further_sections: Sequence[str], reply: Reply) -> Reflected:
     """What a reply says; ModelError (not retryable) when it is empty or caught in a loop."""
-    said = parse_reflector(reply.text)
+    said = parse_reflector(reply.text, further_sections)
     if said.degenerate or not said.text.strip():
         raise ModelError(
             f"{reply.model} gave no usable reflection but nothing, or a loop", retryable=False, why="unusable"

@@ -6,12 +6,13 @@ from typing import Any, NamedTuple
 from om_api.context.kept import proposed_in
 from om_api.domain.extractors import WORKING, Extracted, Extractor, extracted_with, merged
 from om_api.domain.message_tokens import Count
-from om_api.domain.values import Generation, Observation
+from om_api.domain.values import ExtractedValue, Generation, Observation, Stored
 from om_api.domain.working_memory import Held, WorkingForm, values_of
 from om_api.settings import MemorySettings
+from om_api.store.reviews.drafts import ReflectionInput
 from om_workers.prompts import further
 from om_workers.prompts.library import prompt
-from om_workers.prompts.parse import Observed
+from om_workers.prompts.parse import Observed, Reflected
 
 
 class Found(NamedTuple):
@@ -49,6 +50,19 @@ def of_thread(extracted: Extracted, thread: str, working: Mapping[str, Held]) ->
     found = {slug: each.value for of in ("", thread) for slug, each in extracted.get(of, {}).items() if slug != WORKING}
     kept = [values_of(held.value, proposed_in(extracted, place)) for place, held in working.items()]
     return {**found, WORKING: {field: value for values in kept for field, value in values.items()}}
+
+
+def of_memory(read: ReflectionInput, replaced: Sequence[Stored]) -> dict[str, Any]:
+    """What is said so far of a whole memory, beside what a reflection is made of."""
+    found = said_so_far(read.generation, [stored.observation for stored in replaced]).get("", {})
+    return {slug: each.value for slug, each in found.items()}
+
+
+def reflected(agent: MemorySettings, said: Reflected, kept: Mapping[str, Any], replaced: Sequence[Stored]) -> Extracted:
+    """What a Reflector found for extractors: of the whole memory. What cannot be read changes nothing."""
+    values, _ = further.values(agent.extractors_by("reflector"), said.extracted, kept)
+    at = max((stored.observation.to for stored in replaced), default=0)
+    return {"": {slug: ExtractedValue(value=value, at=at) for slug, value in values.items()}} if values else {}
 
 
 def found_in(agent: MemorySettings, observed: Observed, prior: Mapping[str, Any], count: Count) -> Found:

@@ -1,11 +1,13 @@
 """The Reflector: condenses observations into the next generation, ahead of need where it can."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import Any
 
 from om_api.domain import policy
 from om_api.domain.errors import ModelError
+from om_api.domain.extractors import Extracted
 from om_api.domain.notes.pins import with_pins
 from om_api.domain.policy import Move
 from om_api.domain.values import Generation, Outcome, Scope, Stored
@@ -20,6 +22,7 @@ from om_workers.process.stopping import StoppedError
 from om_workers.prompts.render import reflector_request
 from om_workers.prompts.threads import thread_section
 from om_workers.prompts.wording import let_go
+from om_workers.work import extracting
 from om_workers.work.committing import Committer, Thought
 from om_workers.work.condensing import USUAL, Condensed, Condensing, Task, usable
 from om_workers.work.scope_worker import ScopeWorker, pressure_of
@@ -150,10 +153,13 @@ class Reflector:
         # a reviewer may have had something left out: what is missing then is for a reviewer to judge
         task = Task(texts, size, target, start, 1.0 if sent_back else agent.reflection.max_loss)
         began = self._services.events.reflecting(scope, read.state.record.generation + 1, len(replaced), size)
-        ask = partial(self._services.models.ask, scope.resource, agent.reflector_models, read=usable)
-        form = partial(_request, agent, task, [pin.text for pin in pins], sent_back)
+        slugs = [each.slug for each in agent.extractors_by("reflector")]
+        ask = partial(self._services.models.ask, scope.resource, agent.reflector_models, read=partial(usable, slugs))
+        kept = extracting.of_memory(read, replaced)
+        form = partial(_request, agent, task, [pin.text for pin in pins], sent_back, kept)
         found = Condensing(task, form, ask, self._services.count, keep).condense()
-        return Thought(_drafted(read, replaced, size, found), began)
+        extracted = extracting.reflected(agent, found.best.said, kept, replaced)
+        return Thought(_drafted(read, replaced, size, found, extracted), began)
 
     def _start_level(self, agent: MemorySettings) -> int:
         name = self._services.registry.model(agent.reflector_models).name
@@ -165,7 +171,9 @@ class Reflector:
         self._run(note.note(self._services.keys, state.scope, state.record.epoch, what))
 
 
-def _drafted(read: ReflectionInput, replaced: Sequence[Stored], size: int, found: Condensed) -> Draft:
+def _drafted(
+    read: ReflectionInput, replaced: Sequence[Stored], size: int, found: Condensed, extracted: Extracted
+) -> Draft:
     best = found.best
     generation = Generation(
         n=read.state.record.generation + 1,
@@ -182,6 +190,7 @@ def _drafted(read: ReflectionInput, replaced: Sequence[Stored], size: int, found
         candidates=found.candidates,
         model=best.model,
         cost=found.cost,
+        extracted=extracted,
     )
     return Draft(generation, tuple(stored.seq for stored in replaced))
 
@@ -209,6 +218,7 @@ def _request(
     task: Task,
     pinned: Sequence[str],
     sent_back: Draft | None,
+    kept: Mapping[str, Any],
     level: int,
     dropped: Sequence[str],
 ) -> Request:
@@ -224,4 +234,6 @@ def _request(
         dropped=dropped,
         pinned=pinned,
         sent_back=(sent_back.generation.text, sent_back.comment) if sent_back else None,
+        extractors=agent.extractors_by("reflector"),
+        kept={"": kept},
     )

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from om_api.domain.extractors import extracted_with
+from om_api.domain.extractors import extracted_with, merged
 from om_api.domain.learned import learned
 from om_api.domain.notes.pins import Notes, Pin, needed, pins_of, with_pins
 from om_api.domain.values import Generation, Scope, Stored
@@ -115,6 +115,9 @@ class ReflectionInput(NamedTuple):
         pooled, covered = self.state.scope.thread is None, self.covered(draft)
         before = self.generation.extracted if self.generation else {}
         extracted = extracted_with(before, (stored.observation for stored in covered))
+        for slug, found in draft.generation.extracted.get("", {}).items():  # by the Reflector itself
+            was = extracted.setdefault("", {}).get(slug)
+            extracted[""][slug] = msgspec.structs.replace(found, value=merged(was and was.value, found.value))
         made = msgspec.structs.replace(draft.generation, extracted=extracted)
         text = with_pins(made.text, self.needed(covered), pooled=pooled)
         return made if text == made.text else msgspec.structs.replace(made, text=text, tokens=count(text))

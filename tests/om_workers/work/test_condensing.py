@@ -52,7 +52,7 @@ def condensing(model, notes=NOTES, start=1, target=1000, max_loss=0.1):
 
     def ask(request):
         reply = model.complete(request)
-        return reply, usable(reply)
+        return reply, usable([], reply)
 
     return Condensing(Task([notes], words(notes), target, start, max_loss), form, ask, words)
 
