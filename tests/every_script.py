@@ -60,6 +60,7 @@ from om_api.store.memory import amend, clear, due, known, model_cooldown, note, 
 from om_api.store.memory import chunks as chunks_steps
 from om_api.store.memory import reflect as reflect_steps
 from om_api.store.reviews.drafts import Review
+from om_api.store.working import working
 
 Held = dict[bytes, tuple[int, bytes]]  # what DUMP says of each key, and for how many ms it stays
 
@@ -141,7 +142,12 @@ def _of_a_memory(store: Any) -> None:
     call(store, "batch", [of.messages("t1")], [2, "ZCARD", of.messages("t1"), 1, "TIME"])
     fixed = [of.scope, of.tokens, of.record(HAROLD), of.chunks(HAROLD), of.observations(HAROLD), of.reflections(HAROLD)]
     stems = [of.chunk(""), of.sealed(""), of.messages("")]
-    call(store, "snapshot", [*fixed, of.thread("t1"), of.messages("t1"), of.threads, *stems], ["t1", 3, 2])
+    call(
+        store,
+        "snapshot",
+        [*fixed, of.thread("t1"), of.messages("t1"), of.working, of.threads, *stems],
+        ["t1", 3, 2, "value:"],
+    )
 
 
 def _of_the_archive(store: Any) -> None:
@@ -162,6 +168,7 @@ def _of_its_end(store: Any) -> None:
     cleared(store)
     import_(store, file)
     _of_lines(store)
+    _of_fields(store)
     first, *_ = store.run(reading.observations(store.keys, HAROLD))
     store.run(clear.forget(store.keys, HAROLD, record(store).epoch, first))
     cleared(store)
@@ -185,6 +192,13 @@ def _of_lines(store: Any) -> None:
     store.run(pin(store.keys, HAROLD, "noted by hand", None, by, 100, words))
     corrector = Corrector(store.keys, HAROLD, words, by, Keeping(100, TTL))
     store.run(corrector.correct("noted by hand", "noted by Lotte", None, None))
+
+
+def _of_fields(store: Any) -> None:
+    for said in ("* one", "* two"):
+        held = store.run(working.read(store.keys, "harold", ""))
+        store.run(working.update(store.keys, HAROLD, "", held, {"City": [said, AT]}, "lotte", 10))
+    store.run(working.erase(store.keys, "harold", lambda said: "one" in said))
 
 
 def _of_the_index(store: Any) -> None:

@@ -257,6 +257,7 @@ _KEPT = {
         "tokens._load",
         "tags._opens",
         "recorded_settings._read",
+        "extractors._validator",
         "spans._parse_span",
         "fast_client._kept",
     ),

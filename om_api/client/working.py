@@ -13,7 +13,7 @@ from om_api.domain.errors import InvalidInputError, NotFoundError, StoreError
 from om_api.domain.events import Event
 from om_api.domain.extractors import Extracted
 from om_api.domain.values import Outcome, Scope, check_id
-from om_api.domain.working_memory import Held, WorkingChange, WorkingForm, WorkingMemory, WorkingVersion
+from om_api.domain.working_memory import KeptFields, WorkingChange, WorkingForm, WorkingMemory, WorkingVersion
 from om_api.settings import Settings
 from om_api.store.driver.steps import Steps, batch
 from om_api.store.memory import due, reading
@@ -23,12 +23,12 @@ from om_api.store.working import working
 _Change = Callable[[WorkingForm, Mapping[str, Any]], dict[str, Any]]
 
 
-class _Read(NamedTuple):
+class _WorkingRead(NamedTuple):
     """A working memory as it was read: whose it is, how it is kept, and what it says with what an Observer proposed."""
 
     scope: Scope
     place: str
-    held: Held
+    held: KeptFields
     values: dict[str, Any]
 
 
@@ -114,7 +114,7 @@ class WorkingKeeper:
                 return (yield from self._updated(form, read, thread, who))
         raise StoreError(f"the working memory of {resource} changes faster than it can be read: repeat.", stored=False)
 
-    def _updated(self, form: WorkingForm, was: _Read, thread: str | None, by: str) -> Steps[WorkingChange]:
+    def _updated(self, form: WorkingForm, was: _WorkingRead, thread: str | None, by: str) -> Steps[WorkingChange]:
         resource = was.scope.resource
         with suppress(StoreError):  # it is kept; this has workers meet a resource of which there was nothing
             yield from due.mark(self._keys.due_observe, [was.scope])
@@ -125,13 +125,13 @@ class WorkingKeeper:
             outcome=Outcome.UPDATED, working_memory=_told(form, (yield from self._read(form, resource, thread)))
         )
 
-    def _read(self, form: WorkingForm, resource: str, thread: str | None) -> Steps[_Read]:
+    def _read(self, form: WorkingForm, resource: str, thread: str | None) -> Steps[_WorkingRead]:
         place = _place(form, thread)
         scope = yield from self._scopes.of(resource, place or None)
         held, extracted = yield from self._beside(scope, resource, place)
-        return _Read(scope, place, held, fields.values_of(held.value, proposed_in(extracted, place)))
+        return _WorkingRead(scope, place, held, fields.values_of(held.value, proposed_in(extracted, place)))
 
-    def _beside(self, scope: Scope, resource: str, place: str) -> Steps[tuple[Held, Extracted]]:
+    def _beside(self, scope: Scope, resource: str, place: str) -> Steps[tuple[KeptFields, Extracted]]:
         held, generations, stored = yield from batch(
             working.read(self._keys, resource, place),
             reading.generations(self._keys, scope, newest=1),
@@ -150,7 +150,7 @@ def _place(form: WorkingForm, thread: str | None) -> str:
     return check_id(thread, "thread_id")
 
 
-def _told(form: WorkingForm, read: _Read) -> WorkingMemory:
+def _told(form: WorkingForm, read: _WorkingRead) -> WorkingMemory:
     known = {field: read.values[field] for field in form.fields if field in read.values}
     return WorkingMemory(
         resource_id=read.scope.resource,

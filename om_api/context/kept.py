@@ -11,7 +11,7 @@ from om_api.domain.extractors import WORKING, Extracted, Whose, extracted_with
 from om_api.domain.snapshot import Snapshot
 from om_api.domain.tags import escape
 from om_api.domain.values import ExtractedValue, Generation, Scope, Stored
-from om_api.domain.working_memory import Held, Stamped, values_of
+from om_api.domain.working_memory import KeptFields, Stamped, values_of
 
 
 class KeptText(NamedTuple):
@@ -31,7 +31,7 @@ class KeptParts(NamedTuple):
     thread: str
     generation: Generation | None
     observations: Sequence[Stored]
-    working: Mapping[str, Held]
+    working: Mapping[str, KeptFields]
     activated_at: int
 
     @classmethod
@@ -77,7 +77,7 @@ def _working(parts: KeptParts, view: View, extracted: Extracted) -> tuple[str, s
     if form is None:
         return "", ""
     place = parts.place(form.of)
-    held, proposed = parts.working.get(place, Held()), proposed_in(extracted, place)
+    held, proposed = parts.working.get(place, KeptFields()), proposed_in(extracted, place)
     now = values_of(held.value, proposed)
     if form.of == "resource" and parts.scope.thread is not None:
         return "", form.text(now)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache
+from functools import lru_cache
 from typing import Any, Literal
 
 import msgspec
@@ -23,6 +23,7 @@ KNOWN: dict[str, dict[str, Any]] = {  # those with an instruction of ours, and t
     "open-questions": _BY_NAME,
 }
 LONGEST = 8_000  # characters of a value as JSON
+REMEMBERED = 256  # schemas
 MOST_ITEMS = 100  # of a list or an object: the oldest go
 _SLUG = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 _LONGEST_SLUG = 40
@@ -88,7 +89,7 @@ def _check_references(schema: Any) -> None:
             _check_references(value)
 
 
-@cache
+@lru_cache(maxsize=REMEMBERED)
 def _validator(schema: bytes) -> Draft202012Validator:
     return Draft202012Validator(msgspec.json.decode(schema))
 

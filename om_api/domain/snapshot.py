@@ -4,7 +4,7 @@ import msgspec
 
 from om_api.domain.messages import Message
 from om_api.domain.values import Chunk, Generation, Record, Scope, Stored, ThreadState
-from om_api.domain.working_memory import Held
+from om_api.domain.working_memory import KeptFields
 
 
 class Snapshot(msgspec.Struct, kw_only=True):
@@ -26,6 +26,6 @@ class Snapshot(msgspec.Struct, kw_only=True):
     other_counts: dict[str, int] = {}
     unsealed: dict[str, tuple[int, int]] = {}
     paused: bool = False
-    working: dict[str, Held] = {}
+    working: dict[str, KeptFields] = {}
     signing_key: str = ""
     now: int = 0

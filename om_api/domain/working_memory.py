@@ -128,7 +128,7 @@ def _written(value: Any) -> str:
     return "\n    ".join(text.strip().splitlines())
 
 
-class Held(NamedTuple):
+class KeptFields(NamedTuple):
     """What is kept of a working memory: its fields as they are, those that contexts show, and whose doing that is.
 
     `shown` is what stood when the memory was last activated before the last change.

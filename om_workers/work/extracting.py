@@ -7,7 +7,7 @@ from om_api.context.kept import proposed_in
 from om_api.domain.extractors import WORKING, Extracted, Extractor, extracted_with, merged
 from om_api.domain.message_tokens import Count
 from om_api.domain.values import ExtractedValue, Generation, Observation, Stored
-from om_api.domain.working_memory import Held, WorkingForm, values_of
+from om_api.domain.working_memory import KeptFields, WorkingForm, values_of
 from om_api.settings import MemorySettings
 from om_api.store.reviews.drafts import ReflectionInput
 from om_workers.prompts import further
@@ -45,7 +45,7 @@ def said_so_far(generation: Generation | None, before: Sequence[Observation]) ->
     return extracted_with(generation.extracted if generation else {}, before)
 
 
-def of_thread(extracted: Extracted, thread: str, working: Mapping[str, Held]) -> dict[str, Any]:
+def of_thread(extracted: Extracted, thread: str, working: Mapping[str, KeptFields]) -> dict[str, Any]:
     """What one thread's sections say so far, and those of the whole memory; `working` are the working memories, by place."""
     found = {slug: each.value for of in ("", thread) for slug, each in extracted.get(of, {}).items() if slug != WORKING}
     kept = [values_of(held.value, proposed_in(extracted, place)) for place, held in working.items()]

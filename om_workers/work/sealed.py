@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from om_api.domain.extractors import Extracted
 from om_api.domain.messages import Message
 from om_api.domain.values import Chunk, Observation, Scope, ThreadState
-from om_api.domain.working_memory import Held
+from om_api.domain.working_memory import KeptFields
 from om_api.recall.segment import encode
 from om_api.store.driver.steps import batch, each
 from om_api.store.index.indexing import of_messages
@@ -90,7 +90,7 @@ def read(services: Services, scope: Scope, ids: Sequence[str], seen: ScopeState 
     ]
 
 
-def _kept(extracted: Extracted, thread: str, fields: Mapping[str, Held]) -> dict[str, Any]:
+def _kept(extracted: Extracted, thread: str, fields: Mapping[str, KeptFields]) -> dict[str, Any]:
     return of_thread(extracted, thread, {place: fields[place] for place in ("", thread)})
 
 

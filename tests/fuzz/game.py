@@ -15,6 +15,7 @@ from fuzz.checker import Held, Watch, check_shape, read, with_archive
 from fuzz.cold import Cold, has_archive
 from fuzz.everywhere import Everywhere
 from fuzz.expected import Expected
+from fuzz.kept import TEMPLATE, Kept
 from fuzz.model import Moody
 from fuzz.turns import Turn
 from om_api.domain.errors import OMError
@@ -44,6 +45,7 @@ class Game:
         self.n = 0
         self.syncing: dict[tuple[str, str], Activity] = {}
         self.histories: dict[tuple[str, str], list[Turn]] = {}
+        self.kept = Kept()
         self.plain_ids: set[tuple[str, str]] = set()
         self.reviewed: set[str] = set()
         self.half_cleared: set[str] = set()  # resources of which a clear was not answered
@@ -58,6 +60,7 @@ class Game:
             "min_recent_messages": self.dice.choice("01"),
             "observer__max_attempts": "2",
             "ttl_days": "1",
+            "working_memory__template": TEMPLATE,
             "reflection__review": self.dice.choice(["off", "off", "ask"]),
         }
         if self.slots:  # else a new store would have 64 parts there, each of which is asked by every claim
@@ -163,6 +166,7 @@ class Game:
                 self.watch.forget(resource)
             else:
                 self.watch.check(resource, held)
+            self.kept.check(resource, self.client.hget(f"{self.prefix}:{{{resource}}}:working", "value:"))
             recalling.check(self.world.om, resource, held, self.expected.ever(resource))
 
 

@@ -112,6 +112,11 @@ GUARDS = (
         seed=17,
     ),
     Guard(
+        "update_working does not ask which version was read",
+        "two Actors write a field each, and the second takes the first one's back",
+        without("update_working", "if (is[1] or '') ~= version then", "if false then"),
+    ),
+    Guard(
         "pin does not ask whether the line still stands",
         "a reflection takes a line away, and then it is pinned",
         without("pin", "version[2] ~= generation or (version[3] or '0') ~= seq or ", ""),

@@ -9,6 +9,7 @@ from world import contents
 
 from fuzz.checker import BrokenError, Held, message_id
 from fuzz.game import Game
+from fuzz.kept import FIELDS
 from fuzz.pieces import name_of, pieces
 from fuzz.workers import nobody_survives, observing, reflecting, sealing
 from om_api.store.fleet import repartition
@@ -61,7 +62,8 @@ def _clearing(game: Game) -> Callable[[], None]:
 
     def clearing() -> bool:
         game.half_cleared.add(resource)
-        done = bool(om.clear(resource).outcome == "cleared")
+        work = lambda: bool(om.clear(resource).outcome == "cleared")  # noqa: E731
+        done = game.kept.changing(resource, dict.fromkeys(FIELDS), work)()
         game.half_cleared.discard(resource)
         return done
 

@@ -5,7 +5,20 @@ from collections.abc import Sequence
 
 import redis
 
-from fuzz import agents, archiving, forces, growing, histories, lines, migrating, moving, owners, passing, workers
+from fuzz import (
+    agents,
+    archiving,
+    forces,
+    growing,
+    histories,
+    keeping,
+    lines,
+    migrating,
+    moving,
+    owners,
+    passing,
+    workers,
+)
 from fuzz.activity import Activity, somebody_else
 from fuzz.checker import BrokenError
 from fuzz.cold import has_archive
@@ -23,6 +36,7 @@ _WEIGHTS = {
     **forces.WEIGHTS,
     **owners.WEIGHTS,
     **lines.WEIGHTS,
+    **keeping.WEIGHTS,
     **moving.WEIGHTS,
 }
 VERBS = {verb.__name__: verb for verb in _WEIGHTS}

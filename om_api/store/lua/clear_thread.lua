@@ -18,7 +18,7 @@ redis.call('ZCARD', chunks)
 redis.call('ZCARD', observations)
 redis.call('ZCARD', reflections)
 redis.call('ZCARD', threads)
-local kept = redis.call('HKEYS', working)
+local kept = redis.call('HGETALL', working)
 if redis.call('LLEN', rejected) ~= tonumber(listed) or (redis.call('LINDEX', rejected, -1) or '') ~= last then
   return 'superseded'
 end
@@ -56,9 +56,9 @@ for from = 11 + tonumber(histories), #KEYS, 1000 do
   redis.call('UNLINK', unpack(KEYS, from, math.min(from + 999, #KEYS)))
 end
 redis.call('ZREM', threads, thread)
-for _, name in ipairs(kept) do
-  if string.match(name, '^[^:]*:(.*)$') == thread then
-    redis.call('HDEL', working, name)
+for i = 1, #kept, 2 do
+  if string.match(kept[i], '^[^:]*:(.*)$') == thread then
+    redis.call('HDEL', working, kept[i])
   end
 end
 if counts[2] then

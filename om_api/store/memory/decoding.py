@@ -11,7 +11,7 @@ from om_api.domain.errors import InvalidInputError
 from om_api.domain.messages import Message
 from om_api.domain.values import Chunk, Generation, Observation, Record, Stored, ThreadState, to_ms
 from om_api.domain.wire import parse_member
-from om_api.domain.working_memory import Held, Stamped
+from om_api.domain.working_memory import KeptFields, Stamped
 from om_api.store.driver.replies import Pair, scored
 from om_api.store.memory.keys import WORKING_FIELDS
 
@@ -136,19 +136,19 @@ def parsed_once(pair: Pair, thread: str, resource: str) -> Message | None:
     return message
 
 
-def held_of(said: Sequence[bytes | None], *places: str) -> dict[str, Held]:
+def held_of(said: Sequence[bytes | None], *places: str) -> dict[str, KeptFields]:
     """What these fields say, by place."""
     size = len(WORKING_FIELDS)
     return {place: held(said[at * size : (at + 1) * size]) for at, place in enumerate(places)}
 
 
-def held(said: Sequence[bytes | None]) -> Held:
+def held(said: Sequence[bytes | None]) -> KeptFields:
     """What the fields of one place say; what cannot be read says nothing, for the hash is open to others."""
     version, value, shown, at, by = said
     if not (version and version.isdigit()):
-        return Held()
+        return KeptFields()
     when, whose = int(at) if at and at.isdigit() else 0, (by or b"").decode("utf-8", "replace")
-    return Held(int(version), stamped_of(value), stamped_of(shown), when, whose)
+    return KeptFields(int(version), stamped_of(value), stamped_of(shown), when, whose)
 
 
 def stamped_of(text: bytes | None) -> Stamped:

@@ -8,7 +8,7 @@ import msgspec
 from om_api.domain.errors import InvalidInputError, StoreError
 from om_api.domain.learned import learned
 from om_api.domain.values import Outcome, Scope, is_id, new_id
-from om_api.domain.working_memory import Held, Stamped, WorkingVersion, values_of
+from om_api.domain.working_memory import KeptFields, Stamped, WorkingVersion, values_of
 from om_api.store.driver.replies import as_fields, as_hash, outcome
 from om_api.store.driver.steps import Batch, Steps, Verb
 from om_api.store.memory.decoding import held, held_of, stamped_of
@@ -27,12 +27,12 @@ class _Past(msgspec.Struct, frozen=True):
     by: str
 
 
-def read(keys: Keys, resource: str, place: str) -> Batch[Held]:
+def read(keys: Keys, resource: str, place: str) -> Batch[KeptFields]:
     """The working memory of a place, as it is kept."""
     return as_fields("HMGET", keys.of(resource).working, *working_fields(place)).then(held)
 
 
-def read_each(keys: Keys, resource: str, places: Iterable[str]) -> Batch[dict[str, Held]]:
+def read_each(keys: Keys, resource: str, places: Iterable[str]) -> Batch[dict[str, KeptFields]]:
     """The working memories of several places."""
     named = [*dict.fromkeys(places)]
     return as_fields("HMGET", keys.of(resource).working, *working_fields(*named)).then(
@@ -41,7 +41,7 @@ def read_each(keys: Keys, resource: str, places: Iterable[str]) -> Batch[dict[st
 
 
 def update(
-    keys: Keys, scope: Scope, place: str, was: Held, value: Stamped, by: str, keep: int, change: str | None = None
+    keys: Keys, scope: Scope, place: str, was: KeptFields, value: Stamped, by: str, keep: int, change: str | None = None
 ) -> Steps[Outcome]:
     """Write the working memory of a place, if it is the one that was read: else `superseded`. `keep` former versions are kept."""
     of = keys.of(scope.resource)
