@@ -94,6 +94,7 @@ _SECTIONS = {
     ("other_threads",): "`other_threads`",
     ("observer",): "`observer`",
     ("reflection",): "`reflection`",
+    ("reflection", "archive"): "`reflection.archive`: how observations are [set aside in groups](groups.md)",
     ("recall",): "`recall`",
     ("budget",): "`budget`: of one agent",
     ("total_budget",): "`total_budget`: of all agents together, in the base file only",

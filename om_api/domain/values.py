@@ -185,6 +185,7 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
     `no_task` and `no_suggestion`: the Observer said that there is none, which an empty text alone does not say. `spoken_at`
     is when the Actor last spoke in what it covers (Unix ms), 0 if it did not. `origin` is `added` for one that somebody
     wrote (`by` whom), which covers nothing, else "". `corrections` are the newest that were made of it, the last one newest.
+    `group` names the group in which it was set aside, "" for one that never was.
     """
 
     id: str
@@ -209,6 +210,7 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
     origin: str = ""
     by: str = ""
     corrections: tuple[Correction, ...] = ()
+    group: str = ""
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
@@ -241,7 +243,8 @@ class Generation(msgspec.Struct, frozen=True, kw_only=True):
     `dropped_ids` names those of `observation_ids` of which nothing is left in the text, and what its owner removed since, which
     is not among `observation_ids` any more. `loss` (0 to 1) is what the check before the commit found missing, `candidates`
     the answers that were compared, in the order they came. `restores` names the generation that this one brought back, 0 for
-    the time before the first. `origin` is `correction` where somebody (`by` whom) corrected a line of the one before. `pieces`
+    the time before the first. `origin` is `correction` where somebody (`by` whom) corrected a line of the one before, `archive`
+    where observations were set aside in groups: `groups` is of how many of them the text tells. `pieces`
     are what the text is made of, in order, since a move to another scope; none once it was written anew.
     """
 
@@ -263,6 +266,7 @@ class Generation(msgspec.Struct, frozen=True, kw_only=True):
     model: str = ""
     cost: float | None = None
     by: str = ""
+    groups: int = 0
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):

@@ -16,6 +16,9 @@ T = TypeVar("T")
 Members = list[tuple[bytes, float]]
 
 
+_FOR_EVER, _AGES_MS = -1, 36_501 * 86_400_000  # as PTTL says it; longer than any retention
+
+
 class KeyKind(NamedTuple):
     """What every key of one kind is: its name after the resource, its Redis type (or `any`), whether it must have a TTL.
 
@@ -58,7 +61,7 @@ _OF_RESOURCE = (
     _kind("observations", "observations" + _TAIL, "zset"),
     _kind("draft", "draft" + _TAIL, "string", expires=True),
     _kind("reflections", "reflections" + _TAIL, "zset"),
-    _kind("reflected", r"reflected:(?P<id>\d+)" + _TAIL, "zset", expires=True),
+    _kind("reflected", r"reflected:(?P<id>\d+)" + _TAIL, "zset", expires=None),  # but what was set aside in groups
 )
 _COMMON = (
     _kind("partitions", "partitions", "string"),
@@ -140,6 +143,7 @@ class Part(NamedTuple):
 class ResourceDump(NamedTuple):
     """One resource at one instant. `sources` maps a thread to its index and the index's TTL in ms, `segments` a chunk likewise.
 
+    `lasting` says of what generations replaced whether it lives longer than any retention.
     `settled` is False when it names keys that were not read: it changed faster than its names could be learned.
     """
 
@@ -158,6 +162,7 @@ class ResourceDump(NamedTuple):
     reflected: dict[tuple[int, str | None], Members]
     threads: dict[str, int]
     known: dict[str, Mapping[bytes, bytes]]
+    lasting: dict[tuple[int, str | None], bool] = {}
     settled: bool = False
 
     @property
@@ -182,7 +187,7 @@ def _wanted(keys: Keys, resource: str, names: Iterable[str]) -> Wanted:
         what = named(keys, key)
         if what and what.resource == resource and what.kind.name not in _UNREAD:
             found.add((key, what.kind.type))
-            if what.kind.name in {"sources", "segment"}:
+            if what.kind.name in {"sources", "segment", "reflected"}:
                 found.add((key, "lifetime"))
     return found
 
@@ -210,6 +215,7 @@ def _held(keys: Keys, resource: str, found: Instant) -> ResourceDump:
         reflected={(int(what.id), what.thread): members for what, members in zsets["reflected"]},
         threads={name.decode(): int(at) for name, at in found.zsets.get(of.threads, ())},
         known={str(what.thread): value for what, value in hashes["known"]},
+        lasting={at: _lasts(found.lifetimes[key]) for key, at in _histories(keys, found) if key in found.lifetimes},
     )
 
 
@@ -219,6 +225,16 @@ def _by_kind(keys: Keys, held: Mapping[str, T]) -> Mapping[str, list[tuple[Named
         if value and (what := named(keys, key)):
             found[what.kind.name].append((what, value))
     return found
+
+
+def _lasts(left: int) -> bool:
+    """Whether a key with so many ms to live is as good as one without an end: what came back from the archive has one."""
+    return left == _FOR_EVER or left > _AGES_MS
+
+
+def _histories(keys: Keys, found: Instant) -> Iterable[tuple[str, tuple[int, str | None]]]:
+    read = ((key, named(keys, key)) for key in found.zsets)
+    return ((key, (int(what.id), what.thread)) for key, what in read if what and what.kind.name == "reflected")
 
 
 def _part(of: ResourceKeys, scope: Scope, found: Instant) -> Part:
