@@ -14,7 +14,20 @@ from om_api.domain.thread_sections import runs, section
 INTRO = "Older notes were set aside word for word, in groups; recall reads one by the name in brackets (group):"
 _HEADING = re.compile(rf"\* (\d{{4}}-\d\d)-\d\d(?: to \d{{4}}-\d\d-\d\d)? \[({NAME.pattern})\] .*")
 _COARSE = re.compile(rf"\* [^\[\]]{{1,60}} \[({PERIOD.pattern}|{ALL})\] (\d{{1,9}}) groups?")
-_MONTHS = "January February March April May June July August September October November December".split()
+_MONTHS = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+]
 
 
 class Entry(NamedTuple):
@@ -73,7 +86,12 @@ class Catalogued(NamedTuple):
     def and_also(self, made: Iterable[DatedNotes], *, pooled: bool) -> "Catalogued":
         """The same, and more groups behind those that there are."""
         new = (
-            Entry(each.name, f"{each.first:%Y-%m}", each.observations[0].thread_id if pooled else "", each.heading(each.name))
+            Entry(
+                each.name,
+                f"{each.first:%Y-%m}",
+                each.observations[0].thread_id if pooled else "",
+                each.heading(each.name),
+            )
             for each in made
             if each.notes
         )
@@ -115,7 +133,9 @@ def _period(name: str, groups: int) -> Entry:
     """The line of a month, of a year, or of all."""
     year, _, month = name.partition("-")
     number = int(month or 0)
-    called = f"{_MONTHS[number - 1]} {year}" if 1 <= number <= len(_MONTHS) else "Everything older" if name == ALL else year
+    called = (
+        f"{_MONTHS[number - 1]} {year}" if 1 <= number <= len(_MONTHS) else "Everything older" if name == ALL else year
+    )
     return Entry(name, name, "", f"* {called} [{name}] {groups} group{'s' * (groups != 1)}", groups)
 
 

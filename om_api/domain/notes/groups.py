@@ -24,7 +24,11 @@ _SMALL = 4  # of a group: from such a share of a full one on another day begins 
 _PIECE, _LEAST = 90, 24  # characters that a heading gives to one of many notes, and the fewest that are worth it
 _LAST_MS = 253_402_214_400_000  # of the year 9999, as far as a calendar goes
 _RANKS = {mark: rank for rank, mark in enumerate("🔴✅🟡", 1)}
-_SPOKEN, _OTHER, _MINOR = 4, 5, 6  # what no mark is on: what somebody said, results of tools and the like, what is marked as minor
+_SPOKEN, _OTHER, _MINOR = (
+    4,
+    5,
+    6,
+)  # what no mark is on: what somebody said, results of tools and the like, what is marked as minor
 _SPEAKER = re.compile(r"(?:User|Assistant)(?: \([^)]{1,40}\))?: ")
 _ASIDE = re.compile(r" ?\(meaning [^)]{1,60}\)")
 _CLAUSE = re.compile(r"(?<=[\w)\]'\"])(?:[.!?;] |[.!?;]$| … )")

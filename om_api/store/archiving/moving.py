@@ -20,7 +20,10 @@ from om_api.store.memory.keys import Keys
 
 _AT_ONCE = 100  # read in one round trip
 _IN_A_SCRIPT = 20  # dropped by one
-_FOR_EVER, _LATEST_MS = -1, 9_999_999_999_999  # as PTTL says it; what is set aside in groups is kept as long as its memory
+_FOR_EVER, _LATEST_MS = (
+    -1,
+    9_999_999_999_999,
+)  # as PTTL says it; what is set aside in groups is kept as long as its memory
 _ROUNDING_MS = 60_000  # by which a lifetime may be shorter than what is to be kept and still mean the same
 
 

@@ -4,6 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from functools import partial
+from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
 from om_api.domain.values import ID_PATTERN, Scope
@@ -162,7 +163,7 @@ class ResourceDump(NamedTuple):
     reflected: dict[tuple[int, str | None], Members]
     threads: dict[str, int]
     known: dict[str, Mapping[bytes, bytes]]
-    lasting: dict[tuple[int, str | None], bool] = {}
+    lasting: Mapping[tuple[int, str | None], bool] = MappingProxyType({})
     settled: bool = False
 
     @property

@@ -8,13 +8,13 @@ import msgspec
 
 from om_api.domain.messages import Message
 from om_api.domain.snapshot import Snapshot
-from om_api.domain.values import Chunk, Generation, Scope, Stored, ThreadState, to_ms
+from om_api.domain.values import Chunk, Generation, Observation, Scope, Stored, ThreadState, to_ms
 from om_api.store.driver.replies import Pair, as_bytes, as_float, as_hash, as_list, as_pairs, command, server_ms
 from om_api.store.driver.steps import Batch, Steps, Verb, batch, by_name, each
 from om_api.store.memory.context_query import EXCERPT_MESSAGES, OTHERS, Answers, HeldMemory, Names, answers, commands
 from om_api.store.memory.decode_cache import FIELD, Past, weight_of_hash
 from om_api.store.memory.decoding import as_chunk, as_generation, as_stored, as_thread, messages_of, unsealed_threads
-from om_api.store.memory.keys import Keys, ResourceKeys
+from om_api.store.memory.keys import Keys, ResourceKeys, histories
 
 _TRIES = 3
 MOST_GENERATIONS = 2**53  # what a score holds exactly
@@ -175,6 +175,13 @@ def observations(keys: Keys, scope: Scope) -> Batch[list[Stored]]:
 def replaced(keys: Keys, scope: Scope, generation: int) -> Batch[list[Stored]]:
     """The observations that a generation replaced, oldest first; none once they have expired."""
     return _stored(keys.of(scope.resource).reflected(scope, generation))
+
+
+def set_aside(keys: Keys, scope: Scope) -> Steps[list[tuple[int, Observation]]]:
+    """What was set aside in groups, oldest first, each with the generation that did so. In two round trips."""
+    said = yield from as_bytes("HGET", keys.of(scope.resource).record(scope), "generation")
+    found = yield from by_name(histories(int(said or 0)), lambda n: replaced(keys, scope, n), atomic=False)
+    return [(n, each.observation) for n, some in found.items() for each in some if each.observation.group]
 
 
 def _stored(key: str) -> Batch[list[Stored]]:

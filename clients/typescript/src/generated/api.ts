@@ -232,6 +232,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/resources/{resource}/groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Groups
+         * @description The groups of notes that were set aside (`reflection.mode: archive`), oldest first, with their headings.
+         */
+        get: operations["list_groups"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/resources/{resource}/groups/{group}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Group
+         * @description The notes of one group, word for word, by id. 404 where nothing is kept under that name.
+         */
+        get: operations["read_group"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/resources/{resource}/stats": {
         parameters: {
             query?: never;
@@ -738,7 +778,8 @@ export interface components {
          *         `dropped_ids` names those of `observation_ids` of which nothing is left in the text, and what its owner removed since, which
          *         is not among `observation_ids` any more. `loss` (0 to 1) is what the check before the commit found missing, `candidates`
          *         the answers that were compared, in the order they came. `restores` names the generation that this one brought back, 0 for
-         *         the time before the first. `origin` is `correction` where somebody (`by` whom) corrected a line of the one before. `pieces`
+         *         the time before the first. `origin` is `correction` where somebody (`by` whom) corrected a line of the one before, `archive`
+         *         where observations were set aside in groups: `groups` is of how many of them the text tells. `pieces`
          *         are what the text is made of, in order, since a move to another scope; none once it was written anew.
          */
         Generation: {
@@ -776,6 +817,8 @@ export interface components {
             cost: number | null;
             /** @default  */
             by: string;
+            /** @default 0 */
+            groups: number;
         };
         /**
          * GivenHistory
@@ -937,12 +980,37 @@ export interface components {
             content: string | (components["schemas"]["InputText"] | components["schemas"]["InputImage"])[];
         };
         /**
+         * NoteGroup
+         * @description Notes of one thread that were set aside together, by the name that `heading` shows.
+         *
+         *         `from` and `to` are the times (Unix ms) of the messages that they are of, `observations` how many they stand in, `notes`
+         *         how many lines that say something, and `generation` the one that set them aside.
+         */
+        NoteGroup: {
+            id: string;
+            thread_id: string;
+            heading: string;
+            /** @default 0 */
+            from: number;
+            /** @default 0 */
+            to: number;
+            /** @default 0 */
+            observations: number;
+            /** @default 0 */
+            notes: number;
+            /** @default 0 */
+            tokens: number;
+            /** @default 0 */
+            generation: number;
+        };
+        /**
          * Observation
          * @description One Observer result for one thread: dated lines, covering named messages.
          *
          *         `no_task` and `no_suggestion`: the Observer said that there is none, which an empty text alone does not say. `spoken_at`
          *         is when the Actor last spoke in what it covers (Unix ms), 0 if it did not. `origin` is `added` for one that somebody
          *         wrote (`by` whom), which covers nothing, else "". `corrections` are the newest that were made of it, the last one newest.
+         *         `group` names the group in which it was set aside, "" for one that never was.
          */
         Observation: {
             id: string;
@@ -986,6 +1054,8 @@ export interface components {
             by: string;
             /** @default [] */
             corrections: components["schemas"]["Correction"][];
+            /** @default  */
+            group: string;
         };
         /**
          * OpenAIContext
@@ -1098,6 +1168,18 @@ export interface components {
          */
         Page_KeptMessage_: {
             items: components["schemas"]["KeptMessage"][];
+            /** @default null */
+            next: string | null;
+            partial?: string;
+        };
+        /**
+         * Page[NoteGroup]
+         * @description Some entries of a list, in a lasting order; `next` is the cursor of the page behind, null on the last one.
+         *
+         *         `partial` is there where what was archived is not among them, and says why.
+         */
+        Page_NoteGroup_: {
+            items: components["schemas"]["NoteGroup"][];
             /** @default null */
             next: string | null;
             partial?: string;
@@ -2441,6 +2523,214 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Page_Generation_"];
+                };
+            };
+            /** @description the body is not JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no key, none that is known, or one that has expired */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the key's role or resources do not permit this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description what is named is not there, or no longer */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is larger than is permitted here */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description something in it cannot be accepted; nothing was kept */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the key has too much in flight, or asks or pushes too often: repeat after `Retry-After` seconds */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store is away or refuses; `stored` says what became of a write */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_groups: {
+        parameters: {
+            query?: {
+                /** @description only this thread's */
+                thread_id?: string | null;
+                /** @description those that begin in a month (2026-03) or a year; all */
+                within?: string;
+                /** @description `next` of the page before; none: the first page */
+                cursor?: string | null;
+                /** @description most entries of the page */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description whose memory */
+                resource: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_NoteGroup_"];
+                };
+            };
+            /** @description the body is not JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no key, none that is known, or one that has expired */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the key's role or resources do not permit this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description what is named is not there, or no longer */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is larger than is permitted here */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description something in it cannot be accepted; nothing was kept */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the key has too much in flight, or asks or pushes too often: repeat after `Retry-After` seconds */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store is away or refuses; `stored` says what became of a write */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_group: {
+        parameters: {
+            query?: {
+                /** @description only this thread's */
+                thread_id?: string | null;
+                /** @description `next` of the page before; none: the first page */
+                cursor?: string | null;
+                /** @description most entries of the page */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description whose memory */
+                resource: string;
+                /** @description the name in brackets of a heading */
+                group: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_Observation_"];
                 };
             };
             /** @description the body is not JSON */
