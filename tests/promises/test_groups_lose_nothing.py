@@ -12,7 +12,7 @@ _WORDS = [f"{a}{b}" for a in "ba ke li mo nu pa re si to vu".split() for b in "d
 
 
 def setting_aside(client, prefix, **changed):
-    fields = {"observation_threshold": "1000", "reflection__mode": "archive", "reflection__drain": "false", **changed}
+    fields = {"message_threshold": "400", "observation_threshold": "400", "reflection__mode": "archive", "reflection__drain": "false", **changed}
     return World(client, prefix, **fields)
 
 
@@ -34,7 +34,7 @@ def text_of(world):
 
 def test_every_note_is_in_view_or_read_word_for_word_by_the_group_that_it_went_to(client, prefix):
     world = setting_aside(client, prefix)
-    seen = fill(world, 120)
+    seen = fill(world, 70)
     kept = {own.id: own.text for own in world.om.observations("harold")}
     for group in world.om.groups("harold"):
         notes = world.om.group(group.id, "harold")
@@ -49,8 +49,8 @@ def test_every_note_is_in_view_or_read_word_for_word_by_the_group_that_it_went_t
 def test_every_message_is_recalled_by_its_own_words_and_so_is_a_line_that_only_a_person_wrote(client, prefix):
     world = setting_aside(client, prefix)
     world.om.add_line("the xylophone is tuned by Quentin", "harold", "t-0")
-    fill(world, 60)
-    for n in range(60):
+    fill(world, 40)
+    for n in range(40):
         assert any(hit.kind == "message" and f"number{n} " in hit.text for hit in world.om.recall(f"number{n}", "harold").hits)
     (line,) = world.om.recall("xylophone Quentin", "harold").hits
 
@@ -64,8 +64,8 @@ def test_every_message_is_recalled_by_its_own_words_and_so_is_a_line_that_only_a
 def test_the_catalogue_is_never_larger_than_the_setting_says_and_names_every_group(client, prefix, scope):
     world = setting_aside(client, prefix, scope=scope, reflection__archive__catalog_tokens="300")
     count = world.services.count
-    for _ in range(6):
-        fill(world, 40, threads=1)
+    for _ in range(4):
+        fill(world, 30, threads=1)
         for made in world.om.generations("harold"):
             found = Catalogued.of(made.text, pooled=scope == "resource")
             assert count(written(found.entries)) <= 300
@@ -82,7 +82,7 @@ def test_the_catalogue_is_never_larger_than_the_setting_says_and_names_every_gro
 def test_the_prefix_moves_with_a_generation_and_otherwise_only_grows(client, prefix):
     world = setting_aside(client, prefix)
     before, generation = [], 0
-    for n in range(90):
+    for n in range(60):
         world.say(f"message {n} " + "x" * 40)
         world.tick()
         made = len(world.om.generations("harold"))
@@ -95,7 +95,7 @@ def test_the_prefix_moves_with_a_generation_and_otherwise_only_grows(client, pre
 
 def test_the_newest_notes_stay_in_view(client, prefix):
     world = setting_aside(client, prefix, reflection__archive__keep_tokens="200")
-    fill(world, 60, threads=1)
+    fill(world, 40, threads=1)
     stay = world.om.observations("harold")
     aside = [own for group in world.om.groups("harold") for own in world.om.group(group.id, "harold")]
 
@@ -105,18 +105,18 @@ def test_the_newest_notes_stay_in_view(client, prefix):
 
 def test_no_model_is_asked_and_nothing_is_paid(client, prefix):
     world = setting_aside(client, prefix)
-    fill(world, 60)
+    fill(world, 40)
     made = world.om.generations("harold")
 
     assert {each.origin for each in made} == {"archive"}
     assert {each.cost for each in made} == {0.0}
     assert {each.model for each in made} == {""}
-    assert not [request for request in world.model.requests if request.purpose == "reflector"]
+    assert not [request for request in world.model.requests if request.purpose == "reflect"]
 
 
 def test_what_was_set_aside_stays_although_generations_are_trimmed(client, prefix):
     world = setting_aside(client, prefix, max_reflections="1")
-    seen = fill(world, 100, threads=1)
+    seen = fill(world, 50, threads=1)
     kept = {own.id for group in world.om.groups("harold") for own in world.om.group(group.id, "harold")}
 
     assert len(world.om.generations("harold")) == 1
@@ -128,7 +128,7 @@ def test_what_was_set_aside_stays_although_generations_are_trimmed(client, prefi
 
 
 def test_a_group_is_opened_in_pages_that_make_up_all_of_it(client, prefix):
-    world = setting_aside(client, prefix)
+    world = setting_aside(client, prefix, message_threshold="1000", observation_threshold="1000")
     fill(world, 60)
     group = max(world.om.groups("harold"), key=lambda each: each.notes)
     told, offset = [], 0

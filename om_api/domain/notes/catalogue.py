@@ -105,6 +105,18 @@ class Catalogued(NamedTuple):
         return self._replace(entries=tuple(entries))
 
 
+def group_named(line: str) -> str:
+    """The name of the group that a line is the heading of; "" for any other line."""
+    found = _HEADING.fullmatch(line)
+    return found[2] if found else ""
+
+
+def says_nothing(line: str) -> bool:
+    """Whether a line is one of a catalogue's own, of which no word is anybody's: its first, or one of a period."""
+    entry = _entry(line, "")
+    return line == INTRO or (entry is not None and entry.coarse and entry.line == line)
+
+
 def written(entries: Sequence[Entry]) -> str:
     """A catalogue as text: periods first, then headings, of a pool in their threads' sections; "" without entries."""
     if not entries:

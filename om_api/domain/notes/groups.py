@@ -79,10 +79,19 @@ class DatedNotes(NamedTuple):
     def heading(self, name: str) -> str:
         """One line of at most 240 characters: when, by which name, how many notes, and what the foremost of them say."""
         days = f"{self.first}" if self.first == self.last else f"{self.first} to {self.last}"
-        lines, n = list(_said(self.observations)), self.notes
-        counted = f"{n} note{'s' * (n != 1)}"
-        lead = f"* {days} [{name}] {counted}: "
-        return lead + _about(lines, LONGEST - len(lead))
+        return _headed(f"* {days} [{name}] ", self.observations)
+
+
+def headed_again(heading: str, observations: Sequence[Observation]) -> str:
+    """A heading of what is left of its group, of the days that it was of; "" where nothing is left that says anything."""
+    lead, _, _ = heading.partition("] ")
+    return _headed(f"{lead}] ", observations) if any(_said(observations)) else ""
+
+
+def _headed(lead: str, observations: Sequence[Observation]) -> str:
+    lines = list(_said(observations))
+    lead = f"{lead}{len(lines)} note{'s' * (len(lines) != 1)}: "
+    return lead + _about(lines, LONGEST - len(lead))
 
 
 def oldest(observations: Sequence[Observation], keep_tokens: int, most: int) -> int:
