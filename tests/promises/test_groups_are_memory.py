@@ -8,7 +8,13 @@ from om_api.domain.values import Outcome
 
 
 def setting_aside(client, prefix, **changed):
-    fields = {"message_threshold": "400", "observation_threshold": "400", "reflection__mode": "archive", "reflection__drain": "false", **changed}
+    fields = {
+        "message_threshold": "400",
+        "observation_threshold": "400",
+        "reflection__mode": "archive",
+        "reflection__drain": "false",
+        **changed,
+    }
     return World(client, prefix, **fields)
 
 
@@ -149,7 +155,9 @@ def test_a_forgotten_note_leaves_its_group(world):
 def test_a_pinned_line_stays_in_view_when_its_note_is_set_aside(client, prefix, scope):
     world = setting_aside(client, prefix, scope=scope)
     world.om.add_line("User never flies", "harold", "t-0")
-    pinned = [pin.text for pin in [world.om.pin("User never flies", "harold", thread_id="t-0")] and world.om.pins("harold")]
+    pinned = [
+        pin.text for pin in [world.om.pin("User never flies", "harold", thread_id="t-0")] and world.om.pins("harold")
+    ]
     fill(world, 45, threads=1)
 
     assert len(world.om.generations("harold")) > 1
@@ -179,7 +187,10 @@ def test_a_model_that_condenses_again_is_not_shown_the_catalogue_which_stays(cli
     before, catalogue = notes(world), Catalogued.of(text_of(world), pooled=True)
     world = setting_aside(client, prefix, reflection__mode="condense")
     fill(world, 32, start=60)
-    made, asked = world.om.generations("harold")[-1], [each for each in world.model.requests if each.purpose == "reflect"]
+    made, asked = (
+        world.om.generations("harold")[-1],
+        [each for each in world.model.requests if each.purpose == "reflect"],
+    )
 
     assert asked
     assert not [each for each in asked if INTRO in each.prompt or any(INTRO in text for text in each.observations)]
@@ -213,7 +224,11 @@ def test_whoever_asks_for_a_reflection_has_all_notes_set_aside(world):
 
 
 def test_a_heading_shows_no_beginning_of_what_was_erased_or_forgotten(world):
-    world.om.add_line("the safe behind the third picture opens with the word swordfish and with nothing else at all, " + "so " * 50, "harold", "t-0")
+    world.om.add_line(
+        "the safe behind the third picture opens with the word swordfish and with nothing else at all, " + "so " * 50,
+        "harold",
+        "t-0",
+    )
     fill(world, 32)
     assert "third picture" in text_of(world)
     world.om.erase("harold", matching="nothing else at all")

@@ -12,7 +12,13 @@ _WORDS = [f"{a}{b}" for a in "ba ke li mo nu pa re si to vu".split() for b in "d
 
 
 def setting_aside(client, prefix, **changed):
-    fields = {"message_threshold": "400", "observation_threshold": "400", "reflection__mode": "archive", "reflection__drain": "false", **changed}
+    fields = {
+        "message_threshold": "400",
+        "observation_threshold": "400",
+        "reflection__mode": "archive",
+        "reflection__drain": "false",
+        **changed,
+    }
     return World(client, prefix, **fields)
 
 
@@ -51,7 +57,9 @@ def test_every_message_is_recalled_by_its_own_words_and_so_is_a_line_that_only_a
     world.om.add_line("the xylophone is tuned by Quentin", "harold", "t-0")
     fill(world, 40)
     for n in range(40):
-        assert any(hit.kind == "message" and f"number{n} " in hit.text for hit in world.om.recall(f"number{n}", "harold").hits)
+        assert any(
+            hit.kind == "message" and f"number{n} " in hit.text for hit in world.om.recall(f"number{n}", "harold").hits
+        )
     (line,) = world.om.recall("xylophone Quentin", "harold").hits
 
     assert line.kind == "observation"
@@ -86,7 +94,9 @@ def test_the_prefix_moves_with_a_generation_and_otherwise_only_grows(client, pre
         world.say(f"message {n} " + "x" * 40)
         world.tick()
         made = len(world.om.generations("harold"))
-        now = [block.hash for block in world.context().blocks if block.kind in {"preamble", "reflection", "observations"}]
+        now = [
+            block.hash for block in world.context().blocks if block.kind in {"preamble", "reflection", "observations"}
+        ]
         if made == generation:
             assert now[: len(before)] == before
         before, generation = now, made
