@@ -346,7 +346,7 @@ class MemorySettings(Group):
     )
     ttl_days: int = number(
         90,
-        "without an archive: idle memories are cleared; sources and replaced observations expire",
+        "without an archive: idle memories are cleared; sources and replaced observations expire, but for groups",
         1,
         36_500,
         "days",

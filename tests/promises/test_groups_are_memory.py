@@ -1,4 +1,4 @@
-"""What is set aside in groups is memory like any other: undone, moved, exported, cleared, erased, pinned, and kept beside a model's words."""
+"""What is set aside in groups is memory like any other: undone, moved, exported, cleared, erased, pinned."""
 
 import pytest
 from world import World

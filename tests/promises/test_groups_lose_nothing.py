@@ -8,7 +8,7 @@ from world import World
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.notes.catalogue import Catalogued, written
 
-_WORDS = [f"{a}{b}" for a in "ba ke li mo nu pa re si to vu".split() for b in "dan fel gor hin jur".split()]
+_WORDS = [f"{a}{b}" for a in ("ba", "ke", "li", "mo", "nu") for b in ("dan", "fel", "gor", "hin", "jur")]
 
 
 def setting_aside(client, prefix, **changed):

@@ -67,9 +67,12 @@ class DatedNotes(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What they are called once they are set aside: of the first of them, so that no two groups have one name."""
-        digest = blake2b(self.observations[0].id.encode(), digest_size=5).digest()
-        return b32encode(digest).decode().lower()
+        """What they are called once they are set aside: of the first of them, so that no two groups have one name.
+
+        What was in a group before, and came back into view, goes there again: generations that are kept name it.
+        """
+        first = self.observations[0]
+        return first.group or b32encode(blake2b(first.id.encode(), digest_size=5).digest()).decode().lower()
 
     @property
     def notes(self) -> int:
@@ -117,7 +120,8 @@ def _runs(observations: Iterable[Observation], full: int, zone: tzinfo) -> Itera
     run, size = list[Observation](), 0
     for own in observations:
         turns = bool(run) and _day(_at(own), zone) != _day(_at(run[-1]), zone)
-        if run and (size + own.tokens > full or (turns and size >= full // _SMALL)):
+        apart = size + own.tokens > full or (turns and size >= full // _SMALL)
+        if run and (run[-1].group != own.group or (apart and not own.group)):
             yield run
             run, size = [], 0
         run.append(own)

@@ -9,15 +9,12 @@ from typing import NamedTuple, TypeVar
 
 from om_api.domain.values import ID_PATTERN, Scope
 from om_api.store.driver.steps import Steps
-from om_api.store.memory.instant import Instant, Wanted, settled
+from om_api.store.memory.instant import Instant, Wanted, lasts, settled
 from om_api.store.memory.keys import Keys, ResourceKeys
 
 _ID = ID_PATTERN.pattern
 T = TypeVar("T")
 Members = list[tuple[bytes, float]]
-
-
-_FOR_EVER, _AGES_MS = -1, 36_501 * 86_400_000  # as PTTL says it; longer than any retention
 
 
 class KeyKind(NamedTuple):
@@ -216,7 +213,7 @@ def _held(keys: Keys, resource: str, found: Instant) -> ResourceDump:
         reflected={(int(what.id), what.thread): members for what, members in zsets["reflected"]},
         threads={name.decode(): int(at) for name, at in found.zsets.get(of.threads, ())},
         known={str(what.thread): value for what, value in hashes["known"]},
-        lasting={at: _lasts(found.lifetimes[key]) for key, at in _histories(keys, found) if key in found.lifetimes},
+        lasting={at: lasts(found.lifetimes[key]) for key, at in _histories(keys, found) if key in found.lifetimes},
     )
 
 
@@ -226,11 +223,6 @@ def _by_kind(keys: Keys, held: Mapping[str, T]) -> Mapping[str, list[tuple[Named
         if value and (what := named(keys, key)):
             found[what.kind.name].append((what, value))
     return found
-
-
-def _lasts(left: int) -> bool:
-    """Whether a key with so many ms to live is as good as one without an end: what came back from the archive has one."""
-    return left == _FOR_EVER or left > _AGES_MS
 
 
 def _histories(keys: Keys, found: Instant) -> Iterable[tuple[str, tuple[int, str | None]]]:

@@ -1,5 +1,7 @@
 """Setting aside: the same script as for a reflection commits it, so what happened meanwhile decides; and when modes change."""
 
+import json
+
 import pytest
 from world import World
 
@@ -137,3 +139,29 @@ def test_where_everything_fits_beside_the_newest_nothing_is_set_aside(world):
     world.om.add_line("lives in Oslo", "harold", "t-1")
 
     assert set_aside(_read(world), world.services.agent(HAROLD), world.services.count, everything=False) is None
+
+
+def test_what_a_model_condensed_after_an_undo_is_in_no_group_any_more(client, prefix, world):
+    _fill(world, 40)
+    assert world.om.groups("harold")
+    world.om.restore("harold", 0)
+    condensing = _world(client, prefix, reflection__mode="condense")
+    condensing.om.force_reflect("harold")
+    condensing.settle()
+
+    assert condensing.om.generations("harold")[-1].origin == "reflection"
+    assert condensing.om.groups("harold") == []
+    assert condensing.om.verify() == []
+
+
+def test_verify_finds_a_group_that_would_expire_and_a_history_that_would_not(client, prefix, world):
+    _fill(world, 40)
+    key = f"{prefix}:{{harold}}:reflected:1"
+    client.expire(key, 1_000)
+    assert [breach.what for breach in world.om.verify()] == ["would expire, and what was set aside in it be lost"]
+
+    client.persist(key)
+    for member, seq in client.zrange(key, 0, -1, withscores=True):
+        client.zrem(key, member)
+        client.zadd(key, {json.dumps({**json.loads(member), "group": ""}): seq})
+    assert [breach.what for breach in world.om.verify()] == ["has no TTL and would stay for ever"]

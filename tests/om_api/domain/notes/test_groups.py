@@ -70,6 +70,15 @@ def test_a_long_day_is_divided_and_no_observation_is():
     assert names(found) == [["0", "1"], ["2", "3"], ["4"], ["x"]]
 
 
+def test_what_was_in_a_group_before_goes_there_again():
+    first, second = grouped(
+        [note("a"), note("b", group="aaaaaaaa"), note("c", group="aaaaaaaa", at=NOON + DAY, tokens=5_000)], 1_000, UTC
+    )
+
+    assert names([first, second]) == [["a"], ["b", "c"]]
+    assert second.name == "aaaaaaaa"
+
+
 def test_days_are_those_of_the_agents_zone():
     late = note("a", at=int(datetime(2026, 3, 14, 23, 30, tzinfo=UTC).timestamp() * 1000))
 
