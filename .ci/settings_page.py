@@ -94,6 +94,7 @@ _SECTIONS = {
     ("other_threads",): "`other_threads`",
     ("observer",): "`observer`",
     ("reflection",): "`reflection`",
+    ("reflection", "archive"): "`reflection.archive`: how observations are [set aside in groups](groups.md)",
     ("recall",): "`recall`",
     ("working_memory",): "`working_memory`: fields that the Actor keeps ([working memory](working-memory.md))",
     ("budget",): "`budget`: of one agent",

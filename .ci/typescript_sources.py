@@ -41,6 +41,8 @@ ASKED = {  # what the client asks for
     "list_observations",
     "list_sources",
     "list_reflections",
+    "list_groups",
+    "read_group",
     "get_stats",
     "observe",
     "reflect",

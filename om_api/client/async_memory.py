@@ -21,7 +21,8 @@ from om_api.client.stats import Stats
 from om_api.client.syncing import Synced
 from om_api.client.watching import Overview
 from om_api.context import Context
-from om_api.context.recall_tool import UNREACHED, answer_of, arguments_of, recall_tool, refused
+from om_api.context.group_text import GroupCall, group_call, groups_text, notes_text
+from om_api.context.recall_tool import PARTIAL, UNREACHED, answer_of, arguments_of, recall_tool, refused
 from om_api.context.tool_formats import ToolFormat
 from om_api.context.working_tool import kept_as, not_kept, update_of, working_tool
 from om_api.domain import tokens
@@ -30,6 +31,7 @@ from om_api.domain.audit.audit_query import AuditPage, AuditQuery
 from om_api.domain.errors import InvalidInputError, StoreError
 from om_api.domain.events import Event, Told, Wanted
 from om_api.domain.messages import Message
+from om_api.domain.notes.groups import NoteGroup, is_period
 from om_api.domain.notes.pins import Pin
 from om_api.domain.push_limits import ANYBODY, Pusher
 from om_api.domain.values import Chunk, ExtractedValue, Generation, Observation, Outcome, Record, ThreadState
@@ -195,8 +197,9 @@ class AsyncObservationalMemory:
         """Look up what was said before by its words, in every tier and thread of a resource, the best hit first.
 
         In a query "an exact phrase" stands in quotes, `-word` leaves out, `thread:`, `role:`, `before:` and `after:` limit;
-        dates in words ("in May", "last week") count from today. `kinds` are what is searched: `message`, `observation`,
-        `generation`, those that were replaced too. `after` and `before` are dates, ISO 8601 or Unix times. With each message
+        dates in words ("in May", "last week") count from today. `kinds` are what is searched: `message` (and with them notes
+        that were set aside in groups), `observation`, `generation`, those that were replaced too. `after` and `before` are
+        dates, ISO 8601 or Unix times. With each message
         come `around` turns before and after it, never a call without its result. `max_tokens` bounds all of it; where
         something was left out, `Recalled.next` is the `offset` to go on with. Whatever was acknowledged before this call is
         found by its own words, from that moment on. Two round trips where nothing was sealed since the last one. Raises
@@ -226,6 +229,8 @@ class AsyncObservationalMemory:
         answered with what is permitted; with `fail_open` the store being away is answered too. Raises StoreError alone.
         """
         try:
+            if asked := group_call(call):
+                return await self._answer_group(asked, resource_id, max_tokens)
             args = arguments_of(call)
             found = await self.recall(
                 resource_id=resource_id, **args, kinds=("message",), limit=HITS, max_tokens=max_tokens
@@ -238,6 +243,13 @@ class AsyncObservationalMemory:
             return refused(UNREACHED)
         timezone = self.settings.for_agent(resource_id).timezone
         return answer_of(found, timezone, max_tokens, self._core.count, args["offset"])
+
+    async def _answer_group(self, asked: GroupCall, resource_id: str, max_tokens: int) -> str:
+        if is_period(asked.name):
+            groups = await self.groups(resource_id, within=asked.name)
+            return groups_text(asked, groups, PARTIAL if groups.partial else "", max_tokens, self._core.count)
+        notes = await self.group(asked.name, resource_id)
+        return notes_text(asked, notes, PARTIAL if notes.partial else "", max_tokens, self._core.count)
 
     async def record(self, resource_id: str, thread_id: str | None = None) -> Record:
         """A scope's bookkeeping: generation, totals by tier, limits in force."""
@@ -273,6 +285,18 @@ class AsyncObservationalMemory:
     async def replaced(self, generation: int, resource_id: str, thread_id: str | None = None) -> Partly[Observation]:
         """The observations that a generation replaced, oldest first; none once they have expired."""
         return await self._run(self._core.reading.replaced(resource_id, thread_id, generation))
+
+    async def groups(self, resource_id: str, thread_id: str | None = None, *, within: str = "all") -> Partly[NoteGroup]:
+        """The groups of notes that were set aside (`reflection.mode: archive`), oldest first: of every thread, or of one.
+
+        `within` a month ("2026-03") or a year those that begin in it; the name of one group is that one.
+        """
+        timezone = self.settings.for_agent(resource_id).timezone
+        return await self._run(self._core.reading.groups(resource_id, thread_id, within, timezone))
+
+    async def group(self, name: str, resource_id: str, thread_id: str | None = None) -> Partly[Observation]:
+        """The notes of one group word for word, oldest first, by the name that its heading shows. NotFoundError for no such."""
+        return await self._run(self._core.reading.group(name, resource_id, thread_id))
 
     async def threads(self, resource_id: str, *, after: str = "", limit: int | None = None) -> list[ThreadState]:
         """Every thread, by name: what is unsealed of it, its current task, the suggested response.

@@ -3,12 +3,15 @@
 from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple, TypeVar
+from zoneinfo import ZoneInfo
 
 import msgspec
 
 from om_api.client.partly import Partly
-from om_api.domain.errors import InvalidInputError
+from om_api.domain.errors import InvalidInputError, NotFoundError
 from om_api.domain.messages import Message
+from om_api.domain.notes.groups import NoteGroup, check_group, groups_of, is_period
+from om_api.domain.notes.groups import within as groups_within
 from om_api.domain.values import Chunk, Generation, Observation, Record, Scope, ThreadState, check_id, shown
 from om_api.settings import Settings
 from om_api.store.driver.steps import Askable, Leniently, Steps, batch
@@ -138,6 +141,27 @@ class MemoryReader:
         each = self._each(resource, thread, lambda scope: reading.replaced(self._keys, scope, generation))
         found = yield from _partly(each)
         return Partly((stored.observation for stored in found), found.partial)
+
+    def groups(self, resource: str, thread: str | None, within: object, timezone: str) -> Steps[Partly[NoteGroup]]:
+        """The groups of notes that were set aside, oldest first: of every thread, or of one; those of a period alone."""
+        period, zone = check_group(within), ZoneInfo(timezone)
+        kept = yield from _partly(self._each(resource, thread, partial(reading.set_aside, self._keys)))
+        found = groups_of((each for each in kept if thread in {None, each[1].thread_id}), zone)
+        some = (
+            groups_within(found, period, zone) if is_period(period) else [each for each in found if each.id == period]
+        )
+        return Partly(some, kept.partial)
+
+    def group(self, name: object, resource: str, thread: str | None) -> Steps[Partly[Observation]]:
+        """The notes of one group, oldest first. NotFoundError where nothing is kept under that name."""
+        wanted = check_group(name)
+        if is_period(wanted):
+            raise InvalidInputError(f"{wanted} names several groups: list them, and read one by its own name")
+        kept = yield from _partly(self._each(resource, thread, partial(reading.set_aside, self._keys)))
+        found = [own for _, own in kept if own.group == wanted and thread in {None, own.thread_id}]
+        if not found and not kept.partial:
+            raise NotFoundError(f"{resource} keeps no group {wanted}: om groups {resource} lists those there are")
+        return Partly(found, kept.partial)
 
     def threads(self, resource: str, after: str = "", limit: int | None = None) -> Steps[list[ThreadState]]:
         """Threads by name, up to `limit` behind `after`, with what is unsealed and what the Observer last said of the task."""

@@ -10,7 +10,7 @@ from om_api.client.reading import Scopes
 from om_api.client.recall.around import Surroundings
 from om_api.client.recall.recall_hits import Hits, MovedError
 from om_api.client.recall.recall_index import RecallIndex
-from om_api.client.recall.recall_notes import noted_parts
+from om_api.client.recall.recall_notes import SetAside, noted_parts, set_aside
 from om_api.client.recall_query import RecallQuery
 from om_api.domain.caching import LRU
 from om_api.domain.errors import ArchiveError, StoreError
@@ -115,7 +115,9 @@ class Recalling:
         for tried in range(_TRIES):
             try:
                 index = yield from self._index(resource, moved, anew=tried > 1, missed=missed)
-                return (yield from find(index)), missed[0] if missed else ""
+                found = yield from find(index)
+                index.aside = {} if missed else index.aside  # what was left out is read once the archive answers
+                return found, missed[0] if missed else ""
             except MovedError as error:
                 moved = error.chunks
             except ArchiveError as error:
@@ -208,7 +210,10 @@ class Recalling:
     def _answer(self, index: RecallIndex, scopes: Sequence[Scope], asked: RecallQuery) -> Steps[Recalled]:
         if "message" in asked.kinds:
             yield from self._fetch_answers(index, asked.query)
-        notes = yield from noted_parts(self._keys, scopes, asked.kinds, index.language)
+        aside = yield from self._set_aside(index, asked)
+        known = {name for found in aside for name in found.groups}
+        notes = yield from noted_parts(self._keys, scopes, asked.kinds, index.language, known)
+        notes += [part for found in aside for part in found.parts]
         query, wanted = asked.query, asked.offset + asked.limit
         parts = [*(index.parts() if "message" in asked.kinds else ()), *(noted.part for noted in notes)]
         hits = search(
@@ -229,6 +234,16 @@ class Recalling:
             if len(found) > wanted:
                 break
         return self._page(asked, self._ranked(query, found))
+
+    def _set_aside(self, index: RecallIndex, asked: RecallQuery) -> Steps[list[SetAside]]:
+        """What memories have set aside in groups, each read once while none of it changes."""
+        if not asked.kinds & {"message", "observation"}:
+            return []
+        for place in index.memories:
+            if place not in index.aside and place.generation not in {"", "0"}:
+                found = yield from set_aside(self._keys, place.scope, index.language)
+                index.aside = {**index.aside, place: found}
+        return list(index.aside.values())
 
     def _page(self, asked: RecallQuery, found: Sequence[RecalledHit]) -> Recalled:
         """The hits that were asked for, as far as they have room, and how to go on."""

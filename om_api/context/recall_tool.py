@@ -42,10 +42,15 @@ _PROPERTIES: dict[str, dict[str, Any]] = {
     },
     "after": {"type": "string", "description": f"Only what was said on this day or later, {_DAY}."},
     "before": {"type": "string", "description": f"Only what was said before this day, {_DAY}."},
+    "group": {
+        "type": "string",
+        "description": "Read a group of older notes whole, by the name in brackets in its heading; of a month (2026-03) "
+        "its groups are listed. The query counts for nothing then.",
+    },
     "offset": {"type": "integer", "description": "Go on where an earlier answer said that there is more."},
 }
 _SCHEMA = {"type": "object", "properties": _PROPERTIES, "required": ["query"]}
-_TAKEN = frozenset(_PROPERTIES)
+_TAKEN = frozenset(_PROPERTIES) - {"group"}
 
 
 def recall_tool(format: str = "openai") -> dict[str, Any]:  # noqa: A002 - as the providers call it
@@ -75,7 +80,7 @@ PARTIAL = (
 
 def refused(reason: str) -> str:
     """The answer to a call that cannot be carried out."""
-    return _told_whole(f"Nothing was looked up: {reason}")
+    return told_whole(f"Nothing was looked up: {reason}")
 
 
 def answer_of(
@@ -87,7 +92,7 @@ def answer_of(
     """
     missing = [PARTIAL] if found.partial else []
     if not found.hits:
-        return _told_whole(
+        return told_whole(
             " ".join([f"Nothing was found for {found.query[:_LONGEST_QUERY]!r}: {found.reason}", *missing])
         )
     longest, shown, zone = max(_CHARACTERS * max_tokens, _LEAST), len(found.hits), zone_of(timezone)
@@ -102,7 +107,7 @@ def answer_of(
         longest = max(min(longest * max_tokens // cost, longest // 2), _LEAST)
 
 
-def _told_whole(text: str) -> str:
+def told_whole(text: str) -> str:
     """A text with what a model wrote in it, of which half a character (a lone surrogate) is no UTF-8."""
     return escape(text.encode("utf-8", "replace").decode())
 
@@ -118,6 +123,9 @@ class _ToldHit:
     def text(self, longest: int) -> str:
         """Its thread and what covers it, then its turns, of which the found one has at most so many characters."""
         hit = self._hit
+        if hit.message is None:
+            said = escape(excerpt(hit.text, self._asked, longest))
+            return f"Thread {hit.thread_id}, in your notes as {hit.covered_by or f'{hit.kind} {hit.id}'}:\n{said}"
         covers = f", in your notes as {hit.covered_by}" if hit.covered_by else ""
         turns = [self._turn(turn, self._part(turn, said, longest)) for turn, said in self._turns]
         return "\n".join([f"Thread {hit.thread_id}, message {hit.id}{covers}:", *turns])

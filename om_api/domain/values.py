@@ -197,6 +197,7 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
     wrote (`by` whom), which covers nothing, else "". `corrections` are the newest that were made of it, the last one newest.
     `extracted` is what extractors found in the same messages, by their slugs; those of them that are `common` are of the
     whole memory, and no thread's own.
+    `group` names the group in which it was set aside, "" for one that never was.
     """
 
     id: str
@@ -223,6 +224,7 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
     corrections: tuple[Correction, ...] = ()
     extracted: dict[str, Any] = {}
     common: tuple[str, ...] = ()
+    group: str = ""
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
@@ -255,7 +257,8 @@ class Generation(msgspec.Struct, frozen=True, kw_only=True):
     `dropped_ids` names those of `observation_ids` of which nothing is left in the text, and what its owner removed since, which
     is not among `observation_ids` any more. `loss` (0 to 1) is what the check before the commit found missing, `candidates`
     the answers that were compared, in the order they came. `restores` names the generation that this one brought back, 0 for
-    the time before the first. `origin` is `correction` where somebody (`by` whom) corrected a line of the one before. `pieces`
+    the time before the first. `origin` is `correction` where somebody (`by` whom) corrected a line of the one before, `archive`
+    where observations were set aside in groups: `groups` is of how many of them the text tells. `pieces`
     are what the text is made of, in order, since a move to another scope; none once it was written anew. `extracted` is what
     extractors found beside all notes that it stands for, by thread ("": of the whole memory) and by slug.
     """
@@ -279,6 +282,7 @@ class Generation(msgspec.Struct, frozen=True, kw_only=True):
     cost: float | None = None
     by: str = ""
     extracted: dict[str, dict[str, ExtractedValue]] = {}
+    groups: int = 0
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):

@@ -42,6 +42,7 @@ class RecallWords(Arguments):
     after: str | None = _as_the_tool("after", default=None, max_length=40)
     before: str | None = _as_the_tool("before", default=None, max_length=40)
     max_tokens: int = Field(ANSWER_TOKENS, ge=LEAST_TOKENS, le=_MOST, description="the most tokens of the answer")
+    group: str | None = _as_the_tool("group", default=None, max_length=40)
     offset: int = _as_the_tool("offset", default=0, ge=0, le=MOST_OFFSET)
 
 
@@ -63,6 +64,9 @@ class BrowseTurns(Arguments):
 async def recall(services: ToolServices, asked: RecallWords) -> str:
     """What was found, the best first."""
     most, roles = asked.max_tokens, (asked.role,) if asked.role else ()
+    if asked.group:
+        call = {"group": asked.group, "offset": asked.offset}
+        return await services.memory.answer_recall(call, asked.resource_id, max_tokens=most)
     found = await services.memory.recall(
         asked.query,
         asked.resource_id,

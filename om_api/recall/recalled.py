@@ -18,7 +18,8 @@ class RecalledHit(msgspec.Struct, frozen=True, kw_only=True):
     its result. `id` is a message's, an observation's, or the number of a generation; `text` all that it says; `at` its time
     (Unix ms). `matched` are the words of the query that it has, as the query says them, `weights` what each of them is worth,
     the rarer the more; `score` orders hits of one answer, `certainty` (0 to 1) tells a find from chance. `covered_by` says what
-    stands for a message in a context: `observation <id>`, `generation <n>`, or "" while it is read as it was said.
+    stands for a message in a context: `observation <id>`, `generation <n>`, or "" while it is read as it was said; of what was
+    set aside `group <name>`.
     """
 
     kind: Kind

@@ -94,9 +94,29 @@ class ObserverSettings(Group):
     )
 
 
+class GroupSettings(Group):
+    """How observations are set aside in groups, where that is the Reflector's mode."""
+
+    keep_tokens: FractionOrTokens = setting(
+        0.2,
+        "newest observations that stay in contexts when older ones are set aside",
+        "a fraction above 0 and below 1, or a whole number of tokens from 1; less than observation_threshold",
+        "fraction of observation_threshold, or tokens",
+    )
+    catalog_tokens: int = tokens(
+        2_000, "most of the catalogue, in which each group has a line, and older ones one for a month", least=200
+    )
+
+
 class ReflectionSettings(Group):
     """How the Reflector works."""
 
+    mode: Literal["condense", "archive"] = setting(
+        "condense",
+        "condense: a model condenses older observations; archive: they are set aside word for word, in groups with a heading",
+        "condense or archive",
+    )
+    archive: GroupSettings = GroupSettings()
     temperature: float = number(0.0, "the Reflector model's temperature", 0, 2)
     timeout: Seconds = duration(300, "longest call of the Reflector model")
     buffer_activation: float = setting(
@@ -335,7 +355,7 @@ class MemorySettings(Group):
     )
     ttl_days: int = number(
         90,
-        "without an archive: idle memories are cleared; sources and replaced observations expire",
+        "without an archive: idle memories are cleared; sources and replaced observations expire, but for groups",
         1,
         36_500,
         "days",
@@ -358,6 +378,7 @@ class MemorySettings(Group):
             self._check_blocks,
             self._check_archive,
             self._check_working,
+            self._check_groups,
         )
         for check in checks:
             check()
@@ -422,6 +443,33 @@ class MemorySettings(Group):
                 "scope",
             )
 
+    def _check_groups(self) -> None:
+        if self.reflection.mode == "archive" and self.reflection.review == "ask":
+            raise contradiction(
+                "reflection.review is ask with reflection.mode archive, where nothing is condensed that could be reviewed; "
+                "permitted: reflection.review off, or reflection.mode condense",
+                "reflection.mode",
+                "reflection.review",
+            )
+        most = self.observation_threshold - 1
+        if not 1 <= self.keep_tokens <= most:
+            raise contradiction(
+                f"reflection.archive.keep_tokens is {self.reflection.archive.keep_tokens} ({self.keep_tokens:,} tokens) with "
+                f"an observation_threshold of {self.observation_threshold:,}; permitted: 1 to {most:,} tokens",
+                "reflection.archive.keep_tokens",
+                "observation_threshold",
+            )
+
+    @property
+    def sets_aside(self) -> bool:
+        """Whether the Reflector sets observations aside in groups, and asks no model."""
+        return self.reflection.mode == "archive"
+
+    @property
+    def keep_tokens(self) -> int:
+        """`reflection.archive.keep_tokens` as tokens."""
+        return resolve(self.reflection.archive.keep_tokens, self.observation_threshold, below=1)
+
     @property
     def archived(self) -> ArchiveSettings | None:
         """The archive, where there is one: `storage.backend: sqlite` alone means a file beside the process."""
@@ -469,6 +517,11 @@ class MemorySettings(Group):
         """Whether raw messages are observed before a reflection is committed."""
         return self.scope == "resource" if self.reflection.drain is None else self.reflection.drain
 
+    @property
+    def _reflect_from(self) -> int:
+        """From where on a reflection is prepared: what needs no thought is not."""
+        return round((1 if self.sets_aside else self.reflection.buffer_activation) * self.observation_threshold)
+
     def limits(self) -> Limits:
         """The thresholds as the policy wants them: whole tokens and milliseconds."""
         return Limits(
@@ -479,7 +532,7 @@ class MemorySettings(Group):
             buffer_tokens=self.buffer_size,
             floor=self.floor,
             block_after=resolve(self.block_after, self.message_threshold, below=SMALLEST_BLOCK),
-            reflect_from=round(self.reflection.buffer_activation * self.observation_threshold),
+            reflect_from=self._reflect_from,
             reflect_block=resolve(self.reflection.block_after, self.observation_threshold, below=SMALLEST_BLOCK),
             observe_idle_ms=round(self.observe_idle_after * 1000),
             min_recent_messages=self.min_recent_messages,

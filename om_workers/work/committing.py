@@ -44,7 +44,8 @@ class Committer:
 
     def asks(self, read: ReflectionInput) -> bool:
         """Whether somebody is to review what is thought."""
-        return self._services.agent(read.state.scope).reflection.review == "ask"
+        agent = self._services.agent(read.state.scope)
+        return agent.reflection.review == "ask" and not agent.sets_aside
 
     def remind(self, read: ReflectionInput) -> None:
         """What waits for its review stands in the index of those, whatever became of that."""

@@ -1,13 +1,16 @@
 """The Reflector: condenses observations into the next generation, ahead of need where it can."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
+
+from msgspec.structs import replace
 
 from om_api.domain import policy
 from om_api.domain.errors import ModelError
 from om_api.domain.extractors import Extracted
+from om_api.domain.notes.catalogue import Catalogued, written
 from om_api.domain.notes.pins import with_pins
 from om_api.domain.policy import Move
 from om_api.domain.values import Generation, Outcome, Scope, Stored
@@ -27,6 +30,7 @@ from om_workers.work.committing import Committer, Thought
 from om_workers.work.condensing import USUAL, Condensed, Condensing, Task, usable
 from om_workers.work.scope_worker import ScopeWorker, pressure_of
 from om_workers.work.services import Services
+from om_workers.work.setting_aside import set_aside
 
 _LEAST_TARGET = 100
 _NOTHING = "* Nothing worth noting so far."
@@ -79,6 +83,8 @@ class Reflector:
             if review.waits:
                 self._committer.remind(read)
                 later = review.expires_at
+        elif self._sets_aside(read):
+            outcome = self._set_aside(read, everything=bool(forced))
         elif kind == "draft":
             outcome = self._committer.keep(read, self._think(read, self._oldest(read)))
         else:
@@ -90,13 +96,25 @@ class Reflector:
 
     def _kind(self, read: ReflectionInput, *, forced: bool) -> policy.ReflectKind:
         limits, pressure = self._services.in_force(read.state.scope).limits, pressure_of(read.state)
-        if (review := read.review).id:
+        aside = self._sets_aside(read)
+        if (review := read.review).id and not aside:
             asks = self._committer.asks(read)
             kind = policy.reviewed(pressure, limits, review.expires_at, read.state.now, asks=asks, forced=forced)
         else:
             kind = policy.reflection(pressure, limits, drafted=read.draft is not None, forced=forced)
+        if aside:
+            return "rest" if kind == "draft" else kind
         thinks = kind not in {"rest", "drain"} and not review.waits
         return "rest" if thinks and self._given_up(read) else kind
+
+    def _sets_aside(self, read: ReflectionInput) -> bool:
+        """Whether the move is to set aside: what waits for its review was thought before, and counts first."""
+        return self._services.agent(read.state.scope).sets_aside and not read.review.waits
+
+    def _set_aside(self, read: ReflectionInput, *, everything: bool) -> Outcome:
+        agent = self._services.agent(read.state.scope)
+        made = set_aside(read, agent, self._services.count, everything=everything)
+        return self._committer.settle(read, Thought(made))[0] if made else Outcome.REST
 
     def _oldest(self, read: ReflectionInput) -> Sequence[Stored]:
         """What a draft covers."""
@@ -141,7 +159,8 @@ class Reflector:
 
     def _condense(self, read: ReflectionInput, replaced: Sequence[Stored]) -> Thought:
         scope, agent = read.state.scope, self._services.agent(read.state.scope)
-        texts = _texts(read, replaced)
+        before = _catalogued(read)
+        texts = _texts(before.without_entries(), read, replaced)
         size = sum(map(self._services.count, texts))
         pins = read.needed(replaced)
         keep = partial(with_pins, pins=pins, pooled=scope.thread is None)
@@ -159,7 +178,8 @@ class Reflector:
         form = partial(_request, agent, task, [pin.text for pin in pins], sent_back, kept)
         found = Condensing(task, form, ask, self._services.count, keep).condense()
         extracted = extracting.reflected(agent, found.best.said, kept, replaced)
-        return Thought(_drafted(read, replaced, size, found, extracted), began)
+        draft = _drafted(read, replaced, size, found, extracted)
+        return Thought(_with_catalogue(draft, before, self._services.count) if before.entries else draft, began)
 
     def _start_level(self, agent: MemorySettings) -> int:
         name = self._services.registry.model(agent.reflector_models).name
@@ -202,9 +222,20 @@ def _dropped(read: ReflectionInput, replaced: Sequence[Stored], text: str) -> tu
     return tuple(stored.observation.id for stored, dropped in zip(replaced, gone, strict=True) if dropped)
 
 
-def _texts(read: ReflectionInput, replaced: Sequence[Stored]) -> list[str]:
-    """What is condensed, oldest first: the generation in force, then the observations with their threads."""
-    texts = [read.generation.text] if read.generation and read.generation.text else []
+def _catalogued(read: ReflectionInput) -> Catalogued:
+    """The generation in force, and apart from it what names groups: nobody can condense where something stands."""
+    return Catalogued.of(read.generation.text if read.generation else "", pooled=read.state.scope.thread is None)
+
+
+def _with_catalogue(draft: Draft, before: Catalogued, count: Callable[[str], int]) -> Draft:
+    made = draft.generation
+    text = f"{made.text}\n{written(before.entries)}"
+    return replace(draft, generation=replace(made, text=text, tokens=count(text), groups=before.groups))
+
+
+def _texts(before: str, read: ReflectionInput, replaced: Sequence[Stored]) -> list[str]:
+    """What is condensed, oldest first: what the generation in force says, then the observations with their threads."""
+    texts = [before] if before else []
     texts += [
         one.text if read.state.scope.thread is not None else thread_section(one.thread_id, one.text)
         for one in (stored.observation for stored in replaced)

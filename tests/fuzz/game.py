@@ -26,6 +26,11 @@ _THINKS, _COMMITS = -1, -2
 _BUSY = 5  # activities that are under way at once
 
 
+def sets_aside(seed: int) -> bool:
+    """Whether notes are set aside in groups in the game of a seed, instead of being condensed."""
+    return seed % 20 in {12, 14, 19}
+
+
 class Game:
     """Who is under way, what was done, what was accepted. `client` is plain redis-py on a real server.
 
@@ -63,6 +68,8 @@ class Game:
             "working_memory__template": TEMPLATE,
             "reflection__review": self.dice.choice(["off", "off", "ask"]),
         }
+        if sets_aside(seed):  # nobody reviews what no model wrote
+            options |= {"reflection__mode": "archive", "reflection__review": "off"}
         if self.slots:  # else a new store would have 64 parts there, each of which is asked by every claim
             client.set(f"{prefix}:partitions", self.dice.choice(['{"count":1}', '{"count":3,"former":[1]}']))
         self.cold = Cold() if has_archive(seed) else None

@@ -6,7 +6,7 @@ import { checkedId, newId } from "./ids.js";
 import { LastContexts } from "./last_contexts.js";
 import { type Asked, Transport, encoded } from "./transport.js";
 import type {
-  Around, Call, Context, Event, Forced, Format, Generation, KeptMessage, Message, Observation, Options, Place, Recalled,
+  Around, Call, Context, Event, Forced, Format, Generation, KeptMessage, Message, NoteGroup, Observation, Options, Place, Recalled,
   Extracted, RecallOptions, Receipt, Stats, Synced, Thread, WorkingChange, WorkingMemory,
 } from "./types.js";
 import { Unsent, type Waiting } from "./waiting.js";
@@ -196,6 +196,17 @@ export class ObservationalMemory {
   /** The generations of a resource's reflections. */
   async reflections(options: Place & Call = {}): Promise<Generation[]> {
     return this.#every(`${this.#of(options.resourceId)}/reflections`, { thread_id: options.threadId }, options);
+  }
+
+  /** The groups of notes that were set aside word for word, oldest first; `within` a month ("2026-03") or a year. */
+  async groups(options: Place & Call & { within?: string } = {}): Promise<NoteGroup[]> {
+    return this.#every(`${this.#of(options.resourceId)}/groups`, { thread_id: options.threadId, within: options.within }, options);
+  }
+
+  /** The notes of one group, by the name that its heading shows. */
+  async group(name: string, options: Place & Call = {}): Promise<Observation[]> {
+    const path = `${this.#of(options.resourceId)}/groups/${encodeURIComponent(checkedId(name, "name"))}`;
+    return this.#every(path, { thread_id: options.threadId }, options);
   }
 
   /** The messages behind an observation, oldest first; none once they have expired. */

@@ -14,6 +14,7 @@ export type Recalled = Schemas["RecallAnswer"];
 export type RecallHit = Schemas["RecallHit"];
 export type Around = Schemas["MessageAround"];
 export type Generation = Schemas["Generation"];
+export type NoteGroup = Schemas["NoteGroup"];
 export type Forced = Schemas["Forced"];
 export type Observation = Schemas["Observation"];
 export type Thread = Schemas["ThreadState"];

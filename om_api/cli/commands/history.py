@@ -1,4 +1,4 @@
-"""`om chunks`, `om observations`, `om history` and `om sources`: what became of messages, tier by tier."""
+"""`om chunks`, `om observations`, `om history`, `om groups` and `om sources`: what became of messages, tier by tier."""
 
 from collections.abc import Sequence
 from itertools import chain
@@ -11,6 +11,7 @@ from om_api.cli.output import as_time, json_option, note, note_partial, print_js
 from om_api.cli.target import Target, command, observation_argument, optional_thread, resource_argument
 from om_api.client.reading import Era
 from om_api.domain.messages import Message
+from om_api.domain.notes.groups import ALL, NoteGroup, check_group, is_period
 from om_api.domain.values import Observation, SealedChunk
 from om_api.domain.wire import encode_message
 
@@ -125,6 +126,45 @@ def _replaced(era: Era) -> str:
 
 def _print_texts(texts: Sequence[tuple[str, str]]) -> None:
     print_text("\n\n".join(f"== {title} ==\n{text}" for title, text in texts))
+
+
+@command(
+    "om groups harold",
+    "om groups harold 2026-03",
+    "om groups harold k3fq7a2m",
+    "om groups harold --json | jq '.[].heading'",
+)
+@resource_argument
+@click.argument("group", required=False)
+@click.option("--thread", help="Only what is of this thread.")
+@json_option
+def groups(target: Target, resource: str, group: str | None, thread: str | None, as_json: bool) -> None:
+    """List the groups of notes that were set aside (reflection.mode: archive), oldest first, or print one of them.
+
+    GROUP is the name of one, as the list and the catalogue in contexts show it, or a month or a year, whose groups are listed.
+    """
+    wanted = check_group(group or ALL)
+    with target.memory() as om:
+        found = om.groups(resource, thread, within=wanted) if is_period(wanted) else om.group(wanted, resource, thread)
+        note_partial(found.partial)
+        if not found:
+            check_known(om, resource)
+    if as_json:
+        print_json(found)
+    elif is_period(wanted):
+        _print_groups([each for each in found if isinstance(each, NoteGroup)])
+    else:
+        print_text("\n".join(each.text for each in found if isinstance(each, Observation)))
+
+
+def _print_groups(found: Sequence[NoteGroup]) -> None:
+    columns = ["group", "thread", "from", "to", "notes", "tokens", "heading"]
+    print_table(columns, map(_group, found), least=("to", "tokens", "notes", "thread", "from"))
+
+
+def _group(each: NoteGroup) -> tuple[object, ...]:
+    about = each.heading.partition(": ")[2]
+    return each.id, each.thread_id, as_time(each.from_), as_time(each.to), each.notes, each.tokens, about
 
 
 @command(

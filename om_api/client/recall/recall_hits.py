@@ -92,7 +92,9 @@ class Hits:
             place = index.scope_of(chunk)
             if index.is_activated(chunk):
                 stands = yield from self._standing(index, place)
-                found[chunk] = f"generation {place.generation}" if chunk in stands else f"observation {chunk}"
+                aside = index.group_of(chunk)
+                within = f"group {aside}" if aside else f"generation {place.generation}"
+                found[chunk] = within if chunk in stands or aside else f"observation {chunk}"
         return found
 
     def _standing(self, index: RecallIndex, place: MemoryPlace) -> Steps[frozenset[str]]:

@@ -1,10 +1,11 @@
 """What a client knows of the words of one resource's messages: segments it has read, which never change, and what is raw."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import partial
 from typing import TypeAlias
 
+from om_api.client.recall.recall_notes import SetAside
 from om_api.domain.messages import Message
 from om_api.recall.distant import Distant
 from om_api.recall.loose import Loose
@@ -45,6 +46,10 @@ class RecallIndex:
         self._places: Mapping[str, MemoryPlace] = {}
         self._activated: Mapping[str, MemoryPlace] = {}
         self._sealed: _Sealed | None = None  # made when it is asked for
+        self.memories: Sequence[MemoryPlace] = ()
+        self.aside: Mapping[
+            MemoryPlace, SetAside
+        ] = {}  # of each memory as it is now what it set aside, once it was read
         self.standing: Mapping[object, frozenset[str]] = {}  # by generation the observations that it stands for
 
     def copy(self) -> "RecallIndex":
@@ -57,12 +62,14 @@ class RecallIndex:
         parts = [part for part in (*self._parts.values(), *self._loose.values()) if not isinstance(part, Distant)]
         loose = sum(part.length for part in parts if isinstance(part, Loose))
         packed = max(sum(part.length for part in parts) - loose, self._vocabulary.length)  # some of it may be gone
-        return _PART * len(parts) + _LOOSE_TERM * loose + _TERM * packed + _WORD * self._vocabulary.words
+        aside = sum(each.weight for each in self.aside.values())
+        return aside + _PART * len(parts) + _LOOSE_TERM * loose + _TERM * packed + _WORD * self._vocabulary.words
 
     def look(self, listed: Listing) -> dict[str, MemoryPlace]:
         """Take in what there is now; the chunks of which nothing is known yet."""
         self.threads, self.word, self._places = listed.threads, listed.scope, {**listed.sources, **listed.chunks}
-        self._activated = listed.sources
+        self._activated, self.memories = listed.sources, listed.memories
+        self.aside = {place: found for place, found in self.aside.items() if place in self.memories}
         present = [(place.epoch, name) for name, place in self._places.items()]
         if present != self._present:
             self._present, self._sealed, kept = present, None, frozenset(present)
@@ -137,6 +144,10 @@ class RecallIndex:
     def is_activated(self, chunk: str) -> bool:
         """Whether an observation stands for a chunk in contexts."""
         return chunk in self._activated
+
+    def group_of(self, chunk: str) -> str:
+        """The group in which what stands for a chunk was set aside, as far as that was read; "" for none."""
+        return next((found.groups[chunk] for found in self.aside.values() if chunk in found.groups), "")
 
     def name(self, part: object) -> str:
         """The chunk that a part is of; "" is what is raw."""

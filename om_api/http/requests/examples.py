@@ -10,6 +10,7 @@ from om_api.client.fleet.usage_series import UsagePoint, UsageSeries
 from om_api.client.stats import Stats
 from om_api.domain.audit.audit_entry import AuditEntry
 from om_api.domain.events import Event
+from om_api.domain.notes.groups import NoteGroup
 from om_api.domain.values import Generation, Observation, Outcome, Record, ThreadState
 from om_api.domain.webhooks.delivery import Delivery
 from om_api.store.backup.importing import Imported
@@ -55,6 +56,18 @@ GENERATION = Generation(
     observation_ids=(_OBSERVATION,),
     level=1,
     model="gemini-2.5-flash",
+)
+SET_ASIDE = msgspec.structs.replace(OBSERVATION, group="k3fq7a2m")
+GROUP = NoteGroup(
+    id="k3fq7a2m",
+    thread_id="thread-1",
+    heading="* 2025-11-20 [k3fq7a2m] 1 note: User's flight is on Friday",
+    from_=_AT,
+    to=_AT + 60_000,
+    observations=1,
+    notes=1,
+    tokens=18,
+    generation=1,
 )
 WAITING = WaitingReview(
     resource="harold", thread=None, id="019a9c6f0a6b5f0c2d1e3a4b5c6d7e90", asked_at=_AT, expires_at=_AT + 86_400_000

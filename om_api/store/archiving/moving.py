@@ -20,6 +20,10 @@ from om_api.store.memory.keys import Keys
 
 _AT_ONCE = 100  # read in one round trip
 _IN_A_SCRIPT = 20  # dropped by one
+_FOR_EVER, _LATEST_MS = (
+    -1,
+    9_999_999_999_999,
+)  # as PTTL says it; what is set aside in groups is kept as long as its memory
 _ROUNDING_MS = 60_000  # by which a lifetime may be shorter than what is to be kept and still mean the same
 
 
@@ -85,8 +89,15 @@ def _contents(keys: Keys, plan: Planned) -> Steps[tuple[LockSeen, list[_Read]]]:
         begun = begun if start else seen
         for each, (now, members, (segment,), left) in held.items():
             if members:
-                found.append(_Read(each, _entry(plan, each, members, segment, now + left if left > 0 else 0)))
+                found.append(_Read(each, _entry(plan, each, members, segment, _expires(each, now, left))))
     return begun, found
+
+
+def _expires(each: Movable, now: int, left: int) -> int:
+    """When its key expires (Unix ms); 0 where that says nothing, as it holds more than this."""
+    if left == _FOR_EVER and each.kind == "observations":
+        return _LATEST_MS
+    return now + left if left > 0 else 0
 
 
 def _held(each: Movable) -> Batch[tuple[int, list[Pair], list[bytes | None], int]]:

@@ -43,6 +43,7 @@ def breaches(held: ResourceDump, count: Callable[[Message], int] | None) -> Iter
         yield from _totals(held, part)
         yield from _generations(held, part)
         yield from _standing(held, part)
+        yield from _set_aside(held, part)
         yield from _pieces(held, part)
         yield from _pins(held, part)
     yield from _told_once(held)
@@ -225,6 +226,20 @@ def _standing(held: ResourceDump, part: Part) -> Iterator[Breach]:
             for name in sorted({one.id for one in _said(members, as_observation)} - stands.ids):
                 where = held.of.reflected(part.scope, n)
                 yield Breach(where, f"{name} was replaced, and no generation in force stands for it")
+
+
+def _set_aside(held: ResourceDump, part: Part) -> Iterator[Breach]:
+    """What was set aside in groups lives as long as the memory, for no text says what it says; what was condensed expires."""
+    made = {each.n: each for each in _said(part.reflections, as_generation)}
+    for (n, thread), members in held.reflected.items():
+        lasts = held.lasting.get((n, thread))
+        if thread != part.scope.thread or lasts is None:
+            continue
+        aside, where = any(own.group for own in _said(members, as_observation)), held.of.reflected(part.scope, n)
+        if lasts and not aside:
+            yield Breach(where, "has no TTL and would stay for ever")
+        if aside and not lasts and n in made and made[n].origin == "archive":
+            yield Breach(where, "would expire, and what was set aside in it be lost")
 
 
 def _pieces(held: ResourceDump, part: Part) -> Iterator[Breach]:

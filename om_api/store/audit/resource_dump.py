@@ -4,11 +4,12 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from functools import partial
+from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
 from om_api.domain.values import ID_PATTERN, Scope
 from om_api.store.driver.steps import Steps
-from om_api.store.memory.instant import Instant, Wanted, settled
+from om_api.store.memory.instant import Instant, Wanted, lasts, settled
 from om_api.store.memory.keys import Keys, ResourceKeys
 
 _ID = ID_PATTERN.pattern
@@ -59,7 +60,7 @@ _OF_RESOURCE = (
     _kind("observations", "observations" + _TAIL, "zset"),
     _kind("draft", "draft" + _TAIL, "string", expires=True),
     _kind("reflections", "reflections" + _TAIL, "zset"),
-    _kind("reflected", r"reflected:(?P<id>\d+)" + _TAIL, "zset", expires=True),
+    _kind("reflected", r"reflected:(?P<id>\d+)" + _TAIL, "zset", expires=None),  # but what was set aside in groups
 )
 _COMMON = (
     _kind("partitions", "partitions", "string"),
@@ -141,6 +142,7 @@ class Part(NamedTuple):
 class ResourceDump(NamedTuple):
     """One resource at one instant. `sources` maps a thread to its index and the index's TTL in ms, `segments` a chunk likewise.
 
+    `lasting` says of what generations replaced whether it lives longer than any retention.
     `settled` is False when it names keys that were not read: it changed faster than its names could be learned.
     """
 
@@ -159,6 +161,7 @@ class ResourceDump(NamedTuple):
     reflected: dict[tuple[int, str | None], Members]
     threads: dict[str, int]
     known: dict[str, Mapping[bytes, bytes]]
+    lasting: Mapping[tuple[int, str | None], bool] = MappingProxyType({})
     settled: bool = False
 
     @property
@@ -183,7 +186,7 @@ def _wanted(keys: Keys, resource: str, names: Iterable[str]) -> Wanted:
         what = named(keys, key)
         if what and what.resource == resource and what.kind.name not in _UNREAD:
             found.add((key, what.kind.type))
-            if what.kind.name in {"sources", "segment"}:
+            if what.kind.name in {"sources", "segment", "reflected"}:
                 found.add((key, "lifetime"))
     return found
 
@@ -211,6 +214,7 @@ def _held(keys: Keys, resource: str, found: Instant) -> ResourceDump:
         reflected={(int(what.id), what.thread): members for what, members in zsets["reflected"]},
         threads={name.decode(): int(at) for name, at in found.zsets.get(of.threads, ())},
         known={str(what.thread): value for what, value in hashes["known"]},
+        lasting={at: lasts(found.lifetimes[key]) for key, at in _histories(keys, found) if key in found.lifetimes},
     )
 
 
@@ -220,6 +224,11 @@ def _by_kind(keys: Keys, held: Mapping[str, T]) -> Mapping[str, list[tuple[Named
         if value and (what := named(keys, key)):
             found[what.kind.name].append((what, value))
     return found
+
+
+def _histories(keys: Keys, found: Instant) -> Iterable[tuple[str, tuple[int, str | None]]]:
+    read = ((key, named(keys, key)) for key in found.zsets)
+    return ((key, (int(what.id), what.thread)) for key, what in read if what and what.kind.name == "reflected")
 
 
 def _part(of: ResourceKeys, scope: Scope, found: Instant) -> Part:

@@ -64,7 +64,7 @@ class GenerationLine(_Line, tag="generation"):
 
 
 class ObservationLine(_Line, tag="observation"):
-    """An observation, as Redis keeps it: in force, or replaced by a generation and kept until `expires_at`."""
+    """An observation, as Redis keeps it: in force, or replaced by a generation and kept until `expires_at`, None: for good."""
 
     memory: str | None
     seq: float

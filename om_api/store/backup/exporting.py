@@ -20,6 +20,7 @@ from om_api.store.memory.keys import Keys, ResourceKeys, histories
 
 LINES = 500  # given at once
 _SOURCES = 10  # read in one round trip
+_FOR_EVER = -1  # as PTTL says it
 # of a record: requests, since when nothing changed, what an import makes anew
 _PASSING = ("force", "stirred", "indexed", "proposed")
 
@@ -175,9 +176,10 @@ class ExportSnapshot:
         """What a list holds, or a set, in a lasting order."""
         return self._found.lists.get(key, [])
 
-    def expires_at(self, key: str) -> int:
-        """When a key expires, in Unix ms; a lifetime that is not known has ended."""
-        return self.now + max(0, self._found.lifetimes.get(key, 0))
+    def expires_at(self, key: str) -> int | None:
+        """When a key expires, in Unix ms, None for one that does not; a lifetime that is not known has ended."""
+        left = self._found.lifetimes.get(key, 0)
+        return None if left == _FOR_EVER else self.now + max(0, left)
 
     @property
     def threads(self) -> list[str]:

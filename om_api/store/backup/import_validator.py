@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from om_api.domain.errors import InvalidInputError
+from om_api.domain.notes.groups import check_name
 from om_api.domain.notes.pins import check_pins
 from om_api.domain.values import Chunk, Scope, check_id, new_id
 from om_api.store.backup import backup_format
@@ -126,6 +127,8 @@ class ImportValidator:
         observation = as_observation(member)
         self._once(check_id(observation.id, "observation"))
         check_id(observation.thread_id, "thread_id")
+        if observation.group:
+            check_name(observation.group)
         tokens = _whole(observation.tokens, "tokens")
         if line.replaced_by is not None:
             if not 0 < line.replaced_by <= memory.generation:
@@ -133,7 +136,7 @@ class ImportValidator:
                     f"replaced_by is {line.replaced_by}, and the generations end with {memory.generation}"
                 )
             history = self.of.reflected(scope, line.replaced_by)
-            self.staging.put(history, line.seq, member, _end(line.expires_at or 0))
+            self.staging.put(history, line.seq, member, 0 if line.expires_at is None else _end(line.expires_at))
             return
         memory.observation_tokens += tokens
         memory.observation_count += 1

@@ -1,7 +1,8 @@
 """Finds in one memory what is to be erased, tier by tier, and plans what becomes of each place where it stands."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -9,6 +10,8 @@ from msgspec.structs import replace
 from om_api.domain import pieces
 from om_api.domain.extractors import Extracted, extracted_without, without_told
 from om_api.domain.note_lines import Stripped, without
+from om_api.domain.notes.catalogue import group_named, says_nothing
+from om_api.domain.notes.groups import headed_again
 from om_api.domain.notes.pins import Notes, written
 from om_api.domain.values import Correction, Generation, Observation, Stored, TextPiece, new_id
 from om_api.store.erasing.erasable import Erasable, said_in
@@ -17,6 +20,11 @@ from om_api.store.erasing.whole_memory import Kept, WholeMemory
 from om_api.store.memory.decoding import as_generation, as_observation
 
 _NOTED = ("current_task", "suggested_response")  # of a thread, each with …_at and …_from
+
+
+class _Groups(NamedTuple):
+    touched: set[str]
+    left: dict[str, list[Observation]]
 
 
 class Planner:
@@ -162,7 +170,7 @@ class Planner:
 
     def _generations(self) -> Iterator[Rewritten]:
         history = {each.observation.id for each in self._held.content.history}
-        told = self._target.everywhere or bool(self._thinned())
+        told = self._target.everywhere or bool(self._thinned() or self._groups.touched)
         removed = self._gone_whole & history
         for n, member in self._held.content.generations:
             was = as_generation(member)
@@ -215,15 +223,48 @@ class Planner:
     def _text(self, text: str, slices: Sequence[pieces.Slice]) -> tuple[str, tuple[TextPiece, ...], tuple[str, ...]]:
         """A generation's text, what it is made of, and the lines that go."""
         if not slices:
-            found = self._left(text)
+            found = self._left_told(text.split("\n"))
             return found.text, (), found.gone
         kept, gone = list[pieces.Slice](), list[str]()
         for piece, lines in slices:
-            part = without(lines, self._target.lines(lines))
+            part = self._left_told(lines)
             gone += part.gone
             if part.lines:
                 kept.append(pieces.Slice(replace(piece, lines=len(part.lines)), part.lines))
         return pieces.text_of(kept, pooled=self._pooled), tuple(each.piece for each in kept), tuple(gone)
+
+    def _left_told(self, lines: Sequence[str]) -> Stripped:
+        """What is left of lines of a generation; a heading of a group of which anything goes is made anew, of what is left."""
+        matched, goes, made, was = self._target.lines(lines), set[int](), list[str](), list[str]()
+        for at, line in enumerate(lines):
+            name, becomes = group_named(line), line
+            if name and (at in matched or name in self._groups.touched):
+                becomes = headed_again(line, self._groups.left.get(name, ()))
+                was += [line] if becomes not in {"", line} else []
+            elif at in matched and not says_nothing(line):
+                becomes = ""
+            if line and not becomes:
+                goes.add(at)
+            made.append(becomes or line)
+        found = without(made, goes)
+        return Stripped(found.lines, (*found.gone, *was))
+
+    @cached_property
+    def _groups(self) -> "_Groups":
+        """The groups of which anything goes, and what is left of each."""
+        content, touched, left = self._held.content, set[str](), dict[str, list[Observation]]()
+        named = [stored for stored in (*content.observations, *content.history) if stored.observation.group]
+        again = {stored.observation.id for stored, _ in self._dissolved()} if named else ()
+        for stored in named:
+            name, becomes = stored.observation.group, stored.member
+            for rewritten in self._rewritten([stored], again):
+                touched.add(name)
+                becomes = rewritten.becomes
+            if stored.observation.id in again:
+                touched.add(name)
+            elif becomes:
+                left.setdefault(name, []).append(as_observation(becomes))
+        return _Groups(touched, left)
 
     @property
     def _pooled(self) -> bool:

@@ -1,6 +1,6 @@
 """Where all that is kept of a resource's messages stands at one instant: raw, sealed, or behind an observation."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from om_api.domain.values import Scope
@@ -18,6 +18,7 @@ class Listing(NamedTuple):
     `chunks` are those sealed and not yet activated, `sources` the observations that have messages behind them, each with the
     thread it is of ("": a chunk whose thread nobody said) and the epoch of its memory; `raw` is what is unsealed, by thread.
     `scope` is the stored word, None while nothing was ever sealed. `archived`: how many things stand in the archive.
+    `memories` are those that there are.
     """
 
     now: int
@@ -27,6 +28,7 @@ class Listing(NamedTuple):
     sources: Mapping[str, "MemoryPlace"]
     raw: Mapping[str, list[Pair]]
     archived: int = 0
+    memories: Sequence["MemoryPlace"] = ()
 
 
 class MemoryPlace(NamedTuple):
@@ -90,7 +92,8 @@ def _listing(replies: Iterator[Any], names: list[str], scopes: list[Scope]) -> L
         sources |= dict.fromkeys(map(_text, next(replies)), place)
     threads = frozenset({*unsealed_threads(tokens), *map(_text, met)})
     now = int(time[0]) * 1000 + int(time[1]) // 1000
-    return Listing(now, _text(stored) or None, threads, chunks, sources, raw, number(archived))
+    places = [place for place in memories.values() if place.epoch]
+    return Listing(now, _text(stored) or None, threads, chunks, sources, raw, number(archived), places)
 
 
 def _text(name: bytes | None) -> str:

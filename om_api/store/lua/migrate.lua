@@ -1,12 +1,12 @@
--- migrate(scope, tokens, threads, [record, chunks, observations, reflections, draft, reflected]..., [history]...; from, to, ttl, olds, news, [thread, epoch, generation, seq]..., [thread, fresh_epoch, generation, tokens, observation_tokens, observed_tokens, observed_messages, seq, pool_seq, pins, n, h, [seq, member]...]...)
+-- migrate(scope, tokens, threads, [record, chunks, observations, reflections, draft, reflected]..., [history]...; from, to, olds, news, [thread, epoch, generation, seq]..., [thread, fresh_epoch, generation, tokens, observation_tokens, observed_tokens, observed_messages, seq, pool_seq, pins, ttl, n, h, [seq, member]...]...)
 -- Moves a memory to the other scope: the first `olds` groups of keys are where it is, the next `news` where it goes, the rest the
 -- histories it leaves. Everything is written new by the caller from what it read (n observations, then h that the leading
--- generation stands for); the versions prove that nothing was sealed, activated, reflected or forgotten since, and nothing may
+-- generation stands for, which live `ttl` seconds, 0 = as long as the memory); the versions prove that nothing was sealed, activated, reflected or forgotten since, and nothing may
 -- be in chunks.
 -- Time 0: the threads are read. Time 1: a message of a new one is sealed, into a memory that nobody read. Time 2: the threads
 -- become one pool; what was sealed would stay behind. The index of threads names the new one by now, and nothing changes.
 -- Returns 'migrated', or 'superseded'.
-local scope, tokens, threads, from, to, ttl, olds, news = KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+local scope, tokens, threads, from, to, olds, news = KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 
 local in_force = redis.call('GET', scope)
 if in_force == to then
@@ -15,7 +15,7 @@ end
 if in_force ~= from then
   return 'superseded'
 end
-local slot, first_new, first_history, known = 6, 4 + olds * 6, 4 + (olds + news) * 6, {}
+local slot, first_new, first_history, known = 5, 4 + olds * 6, 4 + (olds + news) * 6, {}
 for key = 4, first_new - 1, 6 do
   local thread, epoch, generation, seq = unpack(ARGV, slot, slot + 3)
   local version = redis.call('HMGET', KEYS[key], 'epoch', 'generation', 'seq')
@@ -51,12 +51,12 @@ local function fill(key, n)
   end
 end
 for key = first_new, first_history - 1, 6 do
-  local thread, fresh, generation, reflected, weight, observed, messages, seq, pool_seq, pins, n, h = unpack(ARGV, slot, slot + 11)
-  slot = slot + 12
+  local thread, fresh, generation, reflected, weight, observed, messages, seq, pool_seq, pins, ttl, n, h = unpack(ARGV, slot, slot + 12)
+  slot = slot + 13
   fill(KEYS[key + 2], tonumber(n))
   redis.call('UNLINK', KEYS[key + 5]) -- what stands in the record already are requests that wait
   fill(KEYS[key + 5], tonumber(h))
-  if tonumber(h) > 0 then
+  if tonumber(h) > 0 and tonumber(ttl) > 0 then
     redis.call('EXPIRE', KEYS[key + 5], ttl)
   end
   local first = generation ~= '' and 1 or 0

@@ -1,7 +1,7 @@
 -- restore(record, observations, reflections, draft, fresh, [reflected]...; epoch, generation, id, next, tokens, grown, keep, ttl, origin, pinned, pins, back, [place, seq, member]..., [seq, member]...)
 -- Makes an earlier generation's text, or a corrected one (`origin`), the next generation, with what is pinned (`pins`, '' = nothing). The first `back` observations named come back from the histories (`place`
 -- says from which of them) with the seqs they had; the others named are what that text stands for: they go to the history of the
--- new generation. Everything else stays, what was activated since above all.
+-- new generation, which lives `ttl` seconds (0 = as long as the memory). Everything else stays, what was activated since above all.
 -- Time 0: an owner's undo is planned: o7 comes back. Time 1: a Reflector commits another generation over it. Time 2: this commit
 -- would put a text in force that stands for less than what is gone; the generation has moved on, nothing changes. So it is with a line
 -- that was `pinned`, or no longer is: the text was made of what was read.
@@ -45,7 +45,9 @@ for slot = away, #ARGV, 2 do
   redis.call('ZADD', fresh, ARGV[slot], ARGV[slot + 1])
   redis.call('ZREM', observations, ARGV[slot + 1])
 end
-redis.call('EXPIRE', fresh, tonumber(ttl))
+if tonumber(ttl) > 0 then
+  redis.call('EXPIRE', fresh, tonumber(ttl))
+end
 redis.call('ZADD', reflections, tonumber(generation) + 1, next_)
 redis.call('ZREMRANGEBYRANK', reflections, 0, -(tonumber(keep) + 1))
 redis.call('HSET', record, 'generation', tonumber(generation) + 1, 'origin', origin, 'reflection', id, 'reflection_tokens', tokens, 'reflected_at', now, 'updated_at', now)

@@ -11,6 +11,14 @@ Wanted: TypeAlias = set[tuple[str, str]]  # a key, and its Redis type, or `lifet
 _TRIES = 20
 
 
+_FOR_EVER, _AGES_MS = -1, 36_501 * 86_400_000  # as PTTL says it; longer than any retention
+
+
+def lasts(left: int) -> bool:
+    """Whether a key lives as long as its memory, as PTTL says it: one that came back from the archive has an end, ages away."""
+    return left == _FOR_EVER or left > _AGES_MS
+
+
 class Instant(NamedTuple):
     """What was read at the server's time `now` (Unix ms), by key. `lists` are sets too, in a lasting order, lifetimes in ms."""
 

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from om_api.domain.errors import InvalidInputError
+from om_api.domain.notes.groups import lifetime
 from om_api.domain.notes.pins import written
 from om_api.domain.values import Generation, Outcome, Scope, new_id
 from om_api.settings.recorded_settings import RecordedSettings
@@ -81,14 +82,14 @@ def _call(
         names += [of.record(scope), of.chunks(scope), of.observations(scope), of.reflections(scope)]
         names += [of.draft(scope), of.reflected(scope, 1)]
     names += [of.reflected(part.scope, n) for part in parts for n in range(2, int(part.generation) + 1)]
-    args: list[Any] = ["thread" if to == "resource" else "resource", to, now.retention_s, len(parts), len(news)]
+    args: list[Any] = ["thread" if to == "resource" else "resource", to, len(parts), len(news)]
     args += [word for part in parts for word in (part.scope.thread or "", part.epoch, part.generation, part.seq)]
     for new in news:
-        args += _written(new, count)
+        args += _written(new, count, now.retention_s)
     return names, args
 
 
-def _written(new: Moved, count: Callable[[str], int]) -> list[Any]:
+def _written(new: Moved, count: Callable[[str], int], ttl_s: int) -> list[Any]:
     lead, tokens = _counted(new.generation, count)
     everything = [*new.observations, *new.history]
     weight = sum(stored.observation.tokens for stored in new.observations)
@@ -106,7 +107,8 @@ def _written(new: Moved, count: Callable[[str], int]) -> list[Any]:
         new.pool_seq,
         written(new.pins),
     ]
-    args += [len(new.observations), len(new.history)]
+    lives = lifetime((stored.observation for stored in new.history), ttl_s)
+    args += [lives, len(new.observations), len(new.history)]
     return args + [word for stored in everything for word in (exact(stored.seq), stored.member)]
 
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import msgspec
 
 from om_api.domain import pieces
+from om_api.domain.notes.catalogue import Catalogued
 from om_api.domain.notes.pins import Notes, Pin
 from om_api.domain.pieces import Lead, Slice
 from om_api.domain.values import Generation, Scope, Stored
@@ -112,6 +113,7 @@ def _made(
         loss=None,
         candidates=(),
         pieces=tuple(each.piece for each in found),
+        groups=Catalogued.of(text, pooled=pooled).groups,
     )
 
 

@@ -8,8 +8,8 @@ import msgspec
 
 from om_api.domain.messages import Message
 from om_api.domain.snapshot import Snapshot
-from om_api.domain.values import Chunk, Generation, Scope, Stored, ThreadState, to_ms
-from om_api.store.driver.replies import Pair, as_bytes, as_float, as_hash, as_list, as_pairs, command, server_ms
+from om_api.domain.values import Chunk, Generation, Observation, Scope, Stored, ThreadState, to_ms
+from om_api.store.driver.replies import Pair, as_bytes, as_float, as_hash, as_int, as_list, as_pairs, command, server_ms
 from om_api.store.driver.steps import Batch, Steps, Verb, batch, by_name, each
 from om_api.store.memory.context_query import EXCERPT_MESSAGES, OTHERS, Answers, HeldMemory, Names, answers, commands
 from om_api.store.memory.decode_cache import FIELD, Past, weight_of_hash
@@ -22,7 +22,8 @@ from om_api.store.memory.decoding import (
     messages_of,
     unsealed_threads,
 )
-from om_api.store.memory.keys import Keys, ResourceKeys, working_fields
+from om_api.store.memory.instant import lasts
+from om_api.store.memory.keys import Keys, ResourceKeys, histories, working_fields
 
 _TRIES = 3
 MOST_GENERATIONS = 2**53  # what a score holds exactly
@@ -185,6 +186,23 @@ def observations(keys: Keys, scope: Scope) -> Batch[list[Stored]]:
 def replaced(keys: Keys, scope: Scope, generation: int) -> Batch[list[Stored]]:
     """The observations that a generation replaced, oldest first; none once they have expired."""
     return _stored(keys.of(scope.resource).reflected(scope, generation))
+
+
+def set_aside(keys: Keys, scope: Scope) -> Steps[list[tuple[int, Observation]]]:
+    """What was set aside in groups, oldest first, each with the generation that did so. In two round trips.
+
+    Time 0: notes are set aside. Time 1: that is undone. Time 2: a model condenses them. They bear their group's name still, in a
+    history that expires: they are in none.
+    """
+    of = keys.of(scope.resource)
+    said = yield from as_bytes("HGET", of.record(scope), "generation")
+
+    def history(n: int) -> Batch[tuple[list[Stored], int]]:
+        return batch(replaced(keys, scope, n), as_int("PTTL", of.reflected(scope, n)))
+
+    found = yield from by_name(histories(int(said or 0)), history, atomic=False)
+    kept = ((n, each.observation) for n, (some, left) in found.items() if lasts(left) for each in some)
+    return [(n, own) for n, own in kept if own.group]
 
 
 def _stored(key: str) -> Batch[list[Stored]]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from om_api.domain.notes.groups import lifetime
 from om_api.domain.values import Generation, Outcome, Record, Scope, Stored, new_id
 from om_api.store.driver.replies import as_int, outcome, write
 from om_api.store.driver.steps import Steps, Verb, exact
@@ -18,17 +19,27 @@ def reflect(
 ) -> Steps[Outcome]:
     """Make a generation the scope's next, unless another came first.
 
+    Where its origin is `archive`, what is `replaced` goes there with its `group`, and stays as long as the memory does.
+
     Time 0: we read generation 4 and start thinking. Time 9: an activation appends "new fact". Time 12: we commit. Only
     `replaced`, what we read, moves to the history; "new fact" stays. Had another reflector committed generation 5
     meanwhile, or had anything been pinned, unpinned or decided about a review since the `record` was read, nothing would
     change and we would return "superseded".
     """
     of, moved = keys.of(scope.resource), sum(stored.observation.tokens for stored in replaced)
+    aside = generation.origin == "archive"
+    lives = lifetime((stored.observation for stored in replaced), ttl_s) if aside else ttl_s
     names = [of.record(scope), of.observations(scope), of.reflections(scope)]
     names += [of.reflected(scope, generation.n), of.draft(scope)]
     read = [record.epoch, generation.n - 1, record.pins, record.proposed]
     made = [new_id(), msgspec.json.encode(generation), generation.tokens, moved]
-    return (yield from Verb("reflect", names, [*read, *made, keep, ttl_s, *_named(replaced)], outcome))
+    moves = [word for each in replaced for word in (exact(each.seq), each.member, _becomes(each) if aside else b"")]
+    return (yield from Verb("reflect", names, [*read, *made, keep, lives, generation.origin, *moves], outcome))
+
+
+def _becomes(stored: Stored) -> bytes:
+    """An observation as it is set aside: with the name of its group, and otherwise byte by byte what it was."""
+    return msgspec.json.encode({**msgspec.json.decode(stored.member), "group": stored.observation.group})
 
 
 def draft(

@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from om_api.domain.errors import InvalidInputError, NotFoundError
+from om_api.domain.notes.groups import lifetime
 from om_api.domain.notes.pins import Notes, needed, with_pins
 from om_api.domain.values import Generation, Outcome, Scope, Stored, new_id
 from om_api.store.driver.replies import outcome
@@ -139,6 +140,7 @@ def call(
     names += [of.reflected(scope, n) for n in (made.n, *histories)]
     grown = sum(stored.observation.tokens for _, stored in back) - sum(stored.observation.tokens for stored in away)
     args: list[Any] = [read.epoch, read.generation, new_id(), msgspec.json.encode(made), made.tokens]
-    args += [grown, keep, ttl_s, made.origin, read.pinned, read.pinned if pins is None else pins, len(back)]
+    lives = lifetime((stored.observation for stored in away), ttl_s)
+    args += [grown, keep, lives, made.origin, read.pinned, read.pinned if pins is None else pins, len(back)]
     args += [word for n, stored in back for word in (histories[n], exact(stored.seq), stored.member)]
     return names, args + [word for stored in away for word in (exact(stored.seq), stored.member)]

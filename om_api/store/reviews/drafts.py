@@ -3,7 +3,7 @@
 And what one is decided and made of, read at one instant: by the Reflector, and by whoever reviews.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -43,12 +43,14 @@ class Review(NamedTuple):
 class Draft(msgspec.Struct, frozen=True):
     """A reflection that was thought of: the generation it makes, and the seqs of the observations it replaces.
 
-    `comment` is what whoever sent it back said to that.
+    `comment` is what whoever sent it back said to that. `groups` names for each of these observations the group in which it is
+    set aside; none where they are condensed.
     """
 
     generation: Generation
     seqs: tuple[float, ...]
     comment: str = ""
+    groups: tuple[str, ...] = ()
 
 
 class Proposal(msgspec.Struct, frozen=True, kw_only=True):
@@ -96,8 +98,9 @@ class ReflectionInput(NamedTuple):
         return review_of(self.state) if self.draft else Review()
 
     def covered(self, draft: Draft) -> list[Stored]:
-        """The observations that a draft replaces."""
-        return [stored for stored in self.stored if stored.seq in draft.seqs]
+        """The observations that a draft replaces, each with its group where they are set aside."""
+        groups = dict(zip(draft.seqs, draft.groups, strict=False))
+        return [_in_group(stored, groups) for stored in self.stored if stored.seq in draft.seqs]
 
     def needed(self, replaced: Sequence[Stored]) -> list[Pin]:
         """The pinned lines that a text must hold which takes the place of observations, and of the generation before."""
@@ -127,6 +130,11 @@ class ReflectionInput(NamedTuple):
         now, then = self.state.record, was.state.record
         same = (now.epoch, now.generation, now.proposed) == (then.epoch, then.generation, then.proposed)
         return same and {stored.member for stored in was.covered(draft)} <= {stored.member for stored in self.stored}
+
+
+def _in_group(stored: Stored, groups: Mapping[float, str]) -> Stored:
+    group = groups.get(stored.seq)
+    return stored._replace(observation=msgspec.structs.replace(stored.observation, group=group)) if group else stored
 
 
 def reflection_input(keys: Keys, scope: Scope) -> Steps[ReflectionInput]:

@@ -1,8 +1,9 @@
 """The reflections of a memory over time: how it stood at each generation, and what changed between two, word by word."""
 
 import asyncio
+from typing import Annotated
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Path, Request, Response
 
 from om_api.client.partly import Partly
 from om_api.domain.errors import NotFoundError
@@ -13,6 +14,7 @@ from om_api.web.pages.page_route import PageRoute, may, shows
 from om_api.web.pages.reader import reader_of
 from om_api.web.pages.rendering import page
 
+GroupName = Annotated[str, Path(max_length=40)]
 router = APIRouter(prefix="/agents/{resource}", route_class=PageRoute)
 
 
@@ -47,6 +49,23 @@ async def show_generations(
         partial=kept.partial or replaced.partial,
         may=may(request),
     )
+
+
+@router.get("/groups", **shows())
+async def show_groups(request: Request, resource: ResourceId, thread: OfThread = None) -> Response:
+    """What was set aside in groups, the newest first."""
+    memory = await reader_of(request, resource)
+    found = await memory.groups(resource, thread)
+    newest = list(reversed(found))
+    return page(request, "groups.html", resource=resource, groups=newest, partial=found.partial)
+
+
+@router.get("/groups/{group}", **shows())
+async def show_group(request: Request, resource: ResourceId, group: GroupName) -> Response:
+    """The notes of one group, word for word."""
+    memory = await reader_of(request, resource)
+    notes = await memory.group(group, resource)
+    return page(request, "groups.html", resource=resource, group=group, notes=notes, partial=notes.partial)
 
 
 def _chosen(found: dict[int, Generation], asked: int | None, usual: int) -> Generation:

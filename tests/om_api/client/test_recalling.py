@@ -258,7 +258,7 @@ def test_a_reader_that_read_all_asks_for_what_is_there_and_for_what_it_shows(sto
     second = store.run(trips(recalling(core, "turn")))[1]
     nothing = store.run(trips(recalling(core, "unheard")))[1]
 
-    assert (first, second, nothing) == (6, 2, 1)
+    assert (first, second, nothing) == (7, 2, 1)
 
 
 def test_what_has_expired_is_missed_once(store, core):

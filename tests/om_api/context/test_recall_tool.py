@@ -31,7 +31,7 @@ def test_a_tool_names_what_may_be_asked(provider):
     tool = recall_tool(provider)
     schema = schema_of(tool)
 
-    assert set(schema["properties"]) == {"query", "thread_id", "role", "after", "before", "offset"}
+    assert set(schema["properties"]) == {"query", "thread_id", "role", "after", "before", "group", "offset"}
     assert (schema["type"], schema["required"]) == ("object", ["query"])
     assert all(each["description"] and each["type"] in {"string", "integer"} for each in schema["properties"].values())
     assert '"name": "recall"' in json.dumps(tool)

@@ -9,6 +9,7 @@ def test_groups_are_the_mappings_of_the_file():
         "other_threads",
         "observer",
         "reflection",
+        "reflection.archive",
         "recall",
         "budget",
         "total_budget",

@@ -300,6 +300,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/resources/{resource}/groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Groups
+         * @description The groups of notes that were set aside (`reflection.mode: archive`), oldest first, with their headings.
+         */
+        get: operations["list_groups"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/resources/{resource}/groups/{group}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Group
+         * @description The notes of one group, word for word, by id. 404 where nothing is kept under that name.
+         */
+        get: operations["read_group"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/resources/{resource}/stats": {
         parameters: {
             query?: never;
@@ -1043,6 +1083,30 @@ export interface components {
             content: string | (components["schemas"]["InputText"] | components["schemas"]["InputImage"])[];
         };
         /**
+         * NoteGroup
+         * @description Notes of one thread that were set aside together, by the name that `heading` shows.
+         *
+         *         `from` and `to` are the times (Unix ms) of the messages that they are of, `observations` how many they stand in, `notes`
+         *         how many lines that say something, and `generation` the one that set them aside.
+         */
+        NoteGroup: {
+            id: string;
+            thread_id: string;
+            heading: string;
+            /** @default 0 */
+            from: number;
+            /** @default 0 */
+            to: number;
+            /** @default 0 */
+            observations: number;
+            /** @default 0 */
+            notes: number;
+            /** @default 0 */
+            tokens: number;
+            /** @default 0 */
+            generation: number;
+        };
+        /**
          * Observation
          * @description One Observer result for one thread: dated lines, covering named messages.
          *
@@ -1210,6 +1274,18 @@ export interface components {
          */
         Page_KeptMessage_: {
             items: components["schemas"]["KeptMessage"][];
+            /** @default null */
+            next: string | null;
+            partial?: string;
+        };
+        /**
+         * Page[NoteGroup]
+         * @description Some entries of a list, in a lasting order; `next` is the cursor of the page behind, null on the last one.
+         *
+         *         `partial` is there where what was archived is not among them, and says why.
+         */
+        Page_NoteGroup_: {
+            items: components["schemas"]["NoteGroup"][];
             /** @default null */
             next: string | null;
             partial?: string;
@@ -3082,6 +3158,214 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Page_Generation_"];
+                };
+            };
+            /** @description the body is not JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no key, none that is known, or one that has expired */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the key's role or resources do not permit this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description what is named is not there, or no longer */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is larger than is permitted here */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description something in it cannot be accepted; nothing was kept */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the key has too much in flight, or asks or pushes too often: repeat after `Retry-After` seconds */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store is away or refuses; `stored` says what became of a write */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_groups: {
+        parameters: {
+            query?: {
+                /** @description only this thread's */
+                thread_id?: string | null;
+                /** @description those that begin in a month (2026-03) or a year; all */
+                within?: string;
+                /** @description `next` of the page before; none: the first page */
+                cursor?: string | null;
+                /** @description most entries of the page */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description whose memory */
+                resource: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_NoteGroup_"];
+                };
+            };
+            /** @description the body is not JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no key, none that is known, or one that has expired */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the key's role or resources do not permit this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description what is named is not there, or no longer */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is larger than is permitted here */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description something in it cannot be accepted; nothing was kept */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the key has too much in flight, or asks or pushes too often: repeat after `Retry-After` seconds */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store is away or refuses; `stored` says what became of a write */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_group: {
+        parameters: {
+            query?: {
+                /** @description only this thread's */
+                thread_id?: string | null;
+                /** @description `next` of the page before; none: the first page */
+                cursor?: string | null;
+                /** @description most entries of the page */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description whose memory */
+                resource: string;
+                /** @description the name in brackets of a heading */
+                group: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_Observation_"];
                 };
             };
             /** @description the body is not JSON */

@@ -33,6 +33,10 @@ export const RECALL_TOOLS = {
             "type": "string",
             "description": "Only what was said before this day, as YYYY-MM-DD."
           },
+          "group": {
+            "type": "string",
+            "description": "Read one group of older notes whole, by the name in brackets before its heading in your notes, or list the groups of a month (as 2026-03); whatever the query is then."
+          },
           "offset": {
             "type": "integer",
             "description": "Go on where an earlier answer said that there is more."
@@ -74,6 +78,10 @@ export const RECALL_TOOLS = {
         "before": {
           "type": "string",
           "description": "Only what was said before this day, as YYYY-MM-DD."
+        },
+        "group": {
+          "type": "string",
+          "description": "Read one group of older notes whole, by the name in brackets before its heading in your notes, or list the groups of a month (as 2026-03); whatever the query is then."
         },
         "offset": {
           "type": "integer",
@@ -117,6 +125,10 @@ export const RECALL_TOOLS = {
             "before": {
               "type": "string",
               "description": "Only what was said before this day, as YYYY-MM-DD."
+            },
+            "group": {
+              "type": "string",
+              "description": "Read one group of older notes whole, by the name in brackets before its heading in your notes, or list the groups of a month (as 2026-03); whatever the query is then."
             },
             "offset": {
               "type": "integer",

@@ -1,6 +1,7 @@
 """`om chunks`, `observations`, `history`, `sources`: what is remembered can be read, down to the messages behind it."""
 
 import pytest
+from world import World
 
 from om_api.cli.commands.history import _foremost
 from om_workers.llm.scripted import Scripted
@@ -122,3 +123,20 @@ def test_the_observations_show_a_note_each(om, observed):
 
     assert note
     assert note in om("observations", "harold").stdout
+
+
+def test_groups_are_listed_and_printed(om_json, om, world):
+    world.om.add_line("the harbour opens at nine", "harold", "t-1")
+    house = World(world.client, world.prefix, reflection__mode="archive")
+    house.om.force_reflect("harold")
+    house.settle()
+    (group,) = om_json("groups", "harold")
+
+    assert "the harbour opens at nine" in group["heading"]
+    assert group["id"] in om("groups", "harold").stdout
+    assert om("groups", "harold", group["id"]).stdout.endswith("the harbour opens at nine\n")
+    assert om_json("groups", "harold", "1999") == []
+    assert om_json("groups", "harold", "--thread", "t-2") == []
+    assert om("groups", "harold", "aaaaaaaa").exit_code == 1
+    assert "a month such as 2026-03" in om("groups", "harold", "x y").stderr
+    assert om("groups", "nobody").exit_code == 1

@@ -38,6 +38,8 @@ NEEDED = {
     ("POST", "/v1/resources/{resource}/pins"): "operator",
     ("DELETE", "/v1/resources/{resource}/pins/{pin}"): "operator",
     ("GET", "/v1/resources/{resource}/reflections"): "reader",
+    ("GET", "/v1/resources/{resource}/groups"): "reader",
+    ("GET", "/v1/resources/{resource}/groups/{group}"): "reader",
     ("GET", "/v1/resources/{resource}/reflections/{n}/observations"): "reader",
     ("GET", "/v1/resources"): "reader",
     ("GET", "/v1/resources/{resource}/stats"): "reader",
@@ -108,7 +110,7 @@ BODIES = {
 def _asked(path, resource):
     body = BODIES.get(path.rpartition("/")[2])
     names = {"thread": "t-1", "observation": "o-1", "message": "m-1", "n": 1, "entry": "0" * 12, "webhook": "0" * 12}
-    names["pin"] = "p-1"
+    names |= {"pin": "p-1", "group": "k3fq7a2m"}
     filled = path.format(resource=resource, **names) + f"?confirm={resource}&q=mine"
     return filled, {} if body is None else {"json": body}
 

@@ -1,5 +1,7 @@
 """Every reply is of the form that the document says; a large one in pieces is, to the byte, what it would be as a whole."""
 
+import json
+
 import jsonschema
 import msgspec
 import pytest
@@ -22,6 +24,7 @@ def test_every_reply_and_every_refusal_is_of_the_form_that_openapi_says(full, as
         "resource": "harold",
         "thread": "t-1",
         "n": 1,
+        "group": _with_a_group(full),
         "observation": full.om.observations("harold")[0].id,
         "message": "a-1",
     }
@@ -35,6 +38,16 @@ def test_every_reply_and_every_refusal_is_of_the_form_that_openapi_says(full, as
         assert answer.json() not in ({"items": [], "next": None}, []), path
         _check(document, path, app.get(path.format(**filled)))
         _check(document, path, ask("GET", path.format(**filled), params={"cursor": "%"}))
+
+
+def _with_a_group(world):
+    """The name of a group, as if what its generation replaced had been set aside."""
+    key, name = f"{world.prefix}:{{harold}}:reflected:1", "k3fq7a2m"
+    for member, seq in world.client.zrange(key, 0, -1, withscores=True):
+        world.client.zrem(key, member)
+        world.client.zadd(key, {json.dumps({**json.loads(member), "group": name}): seq})
+    world.client.persist(key)
+    return name
 
 
 def _with_a_review(world):
