@@ -10,6 +10,7 @@ from scene import (
     TTL,
     activated,
     adopt,
+    aliased,
     call,
     cleared,
     clearing_thread,
@@ -27,6 +28,7 @@ from scene import (
     reflect,
     restored,
     retry,
+    seal,
     words,
 )
 from scene import write_plainly as write
@@ -60,6 +62,7 @@ from om_api.store.memory import amend, clear, due, known, model_cooldown, note, 
 from om_api.store.memory import chunks as chunks_steps
 from om_api.store.memory import reflect as reflect_steps
 from om_api.store.reviews.drafts import Review
+from om_api.store.threads.aliases import unalias
 
 Held = dict[bytes, tuple[int, bytes]]  # what DUMP says of each key, and for how many ms it stays
 
@@ -104,6 +107,7 @@ def call_everything(store: Any) -> None:
     """Call every script at least once, so that it does what it is for."""
     _of_a_memory(store)
     _of_the_archive(store)
+    _of_threads(store)
     _of_its_end(store)
     _of_the_index(store)
     _of_models(store)
@@ -141,7 +145,12 @@ def _of_a_memory(store: Any) -> None:
     call(store, "batch", [of.messages("t1")], [2, "ZCARD", of.messages("t1"), 1, "TIME"])
     fixed = [of.scope, of.tokens, of.record(HAROLD), of.chunks(HAROLD), of.observations(HAROLD), of.reflections(HAROLD)]
     stems = [of.chunk(""), of.sealed(""), of.messages("")]
-    call(store, "snapshot", [*fixed, of.thread("t1"), of.messages("t1"), of.threads, *stems], ["t1", 3, 2])
+    call(
+        store,
+        "snapshot",
+        [*fixed, of.thread("t1"), of.messages("t1"), of.threads, of.aliases, *stems],
+        ["t1", 3, 2, "t1"],
+    )
 
 
 def _of_the_archive(store: Any) -> None:
@@ -154,6 +163,21 @@ def _of_the_archive(store: Any) -> None:
     held = [of.archived, of.hold, *keys[1:], of.sources("t1")]
     call(store, "archive", held, [TTL, "", "", later, "source:c9", 1, "", 2, "said", "said too"])
     call(store, "bring_back", keys, ["source:c9", 1, later, "words", 2, 1, "said", 2, "said too"])
+
+
+def _of_threads(store: Any) -> None:
+    of = store.keys.of("harold")
+    observed(store, "a1", 51, thread="t5")
+    reflect(store, "a1", text='<thread id="t5">\n* of five\n</thread>')
+    observed(store, "a2", 52, thread="t5")
+    seal(store, "a3", 53, thread="t5")
+    push(store, 54, thread="t5")
+    store.client.rpush(of.rejected, b'{"kind":"malformed","thread_id":"t5"}')
+    store.run(aliased(store, "t4", "t5"))
+    store.run(aliased(store, "t5", "t1"))
+    write(store, member(55), thread="t5")
+    store.run(adopt(store, "t5"))
+    store.run(unalias(store.keys, "harold", "t4"))
 
 
 def _of_its_end(store: Any) -> None:

@@ -49,6 +49,7 @@ from om_api.store.memory import due, quarantine
 from om_api.store.memory.clear import Cleared
 from om_api.store.memory.quarantine import EndedEntry, Quarantines, Rejected
 from om_api.store.reviews.drafts import Proposal, WaitingReview
+from om_api.store.threads.aliasing import Aliased
 
 T = TypeVar("T")
 
@@ -616,6 +617,26 @@ class ObservationalMemory:
         above observation_threshold again is reflected again: pause the resource first, to have another model do it.
         """
         return self._run(self._core.owning.restore(resource_id, generation, thread_id))
+
+    # -- threads ------------------------------------------------------------------------------------------------------
+
+    def alias_thread(self, alias: str, thread_id: str, resource_id: str) -> Aliased:
+        """Have a name stand for a thread: one conversation that changed its id. Repeating it changes nothing.
+
+        From then on whatever is written to or read of `alias`, by any client or writer, is the thread's. What it holds by
+        itself becomes the thread's in one step; an alias of it stands for the thread too. Raises InvalidInputError, and
+        nothing was changed, for what would stand for itself or leads nowhere, for an alias of another thread, where both
+        know messages of one id that differ, and, where each thread has a memory of its own, for one that has any.
+        """
+        return self._run(self._core.threads.alias(alias, thread_id, resource_id))
+
+    def unalias_thread(self, alias: str, resource_id: str) -> Outcome:
+        """End an alias: `cleared`, or `rest` where it is none. What came by it stays with the thread; its name is free again."""
+        return self._run(self._core.threads.unalias(alias, resource_id))
+
+    def thread_aliases(self, resource_id: str) -> dict[str, str]:
+        """Every alias of a resource, by name, with the thread that it stands for."""
+        return self._run(self._core.threads.aliases(resource_id))
 
     # -- review -------------------------------------------------------------------------------------------------------
 

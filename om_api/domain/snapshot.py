@@ -11,7 +11,8 @@ class Snapshot(msgspec.Struct, kw_only=True):
 
     `messages` are the own thread's raw messages, sealed ones included, by score; `others` the newest raw messages of
     other threads (oldest first in each) with how many each holds in `other_counts`. `signing_key` is the resource's
-    secret, "" while it has none.
+    secret, "" while it has none. `stands_for` is the thread that the name stands for by which it was asked for, "" where that is
+    no alias.
     """
 
     scope: Scope
@@ -26,4 +27,5 @@ class Snapshot(msgspec.Struct, kw_only=True):
     unsealed: dict[str, tuple[int, int]] = {}
     paused: bool = False
     signing_key: str = ""
+    stands_for: str = ""
     now: int = 0

@@ -17,6 +17,7 @@ from om_api.store.memory.clear import threads_of
 from om_api.store.memory.decoding import as_generation, as_observation, unsealed_threads
 from om_api.store.memory.instant import NOTHING, Instant, Wanted, settled
 from om_api.store.memory.keys import Keys, ResourceKeys, histories
+from om_api.store.threads.aliases import as_aliases
 
 LINES = 500  # given at once
 _SOURCES = 10  # read in one round trip
@@ -77,6 +78,8 @@ def _living(found: "ExportSnapshot") -> Iterator[Line]:
     for scope in found.scopes:
         yield from _memory(found, scope)
     yield from _threads(found)
+    for alias, thread in as_aliases(found.hash(of.aliases)).items():
+        yield backup_format.AliasLine(alias=alias, thread=thread)
     for entry in found.entries(of.rejected):
         yield backup_format.RejectedLine(entry=as_text(entry))
 
@@ -220,6 +223,7 @@ class ExportSnapshot:
         """Everything that must have been read for this to be whole: keys, and how each is read."""
         of = self.of
         wanted = {(of.scope, "string"), (of.tokens, "hash"), (of.threads, "zset"), (of.rejected, "list")}
+        wanted.add((of.aliases, "hash"))
         for thread in self.threads:
             wanted |= {(of.messages(thread), "zset"), (of.thread(thread), "hash"), (of.sources(thread), "zset")}
         for scope in self.scopes:

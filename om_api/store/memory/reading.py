@@ -33,17 +33,24 @@ def as_scope(resource: str, thread: str | None, word: str) -> Scope:
 
 
 def snapshot(
-    keys: Keys, resource: str, thread: str, known: Names, past: Past | None = None, configured: Scope | None = None
+    keys: Keys,
+    resource: str,
+    thread: str,
+    known: Names,
+    past: Past | None = None,
+    configured: Scope | None = None,
+    name: str = "",
 ) -> Steps[tuple[Snapshot, Names]]:
     """Everything a thread's context is made of, at one instant, and the names to begin with next time.
 
     One round trip while `known` is still true; one more whenever a chunk was sealed or a thread began meanwhile.
-    With a `past` only what it has not met is decoded; what stands in the snapshot then is not the caller's to change.
+    With a `past` only what it has not met is decoded; what stands in the snapshot then is not the caller's to change. `name`
+    is what the thread was called, of which it says whether it is an alias.
     """
     of, past, unset = keys.of(resource), past or Past(), configured or known.scope
     for _ in range(_TRIES):
         held = past.held if past.held and past.held.scope == known.scope else None
-        asked = commands(of, thread, known, held)
+        asked = commands(of, thread, known, held, name)
         decode = partial(_answered, known, held)
         found = yield from Batch(asked, decode, packed=past.pack(tuple(asked)))
         named = _named(resource, thread, known.scope, found, unset)
@@ -56,16 +63,20 @@ def snapshot(
             return _assemble(thread, known, named.others, found._replace(observations=whole), past)
         else:
             known = Names(known.scope, {**dict.fromkeys(named.chunks, ""), **known.chunks}, named.others)
-    found, known = yield from _settled(of, thread, known.scope)
+    found, known = yield from _settled(of, thread, known.scope, name)
     return _assemble(thread, known, known.others, found, past)
 
 
-def _settled(of: ResourceKeys, thread: str, scope: Scope) -> Steps[tuple[Answers, Names]]:
+def _settled(of: ResourceKeys, thread: str, scope: Scope, name: str = "") -> Steps[tuple[Answers, Names]]:
     fixed = [of.scope, of.tokens, of.record(scope), of.chunks(scope), of.observations(scope), of.reflections(scope)]
     stems = [of.chunk(""), of.sealed(""), of.messages("")]
     others = OTHERS if scope.thread is None else 0
-    names = [*fixed, of.thread(thread), of.messages(thread), of.threads, *stems]
-    return (yield from Verb("snapshot", names, [thread, EXCERPT_MESSAGES, others], partial(_all_named, scope)))
+    names = [*fixed, of.thread(thread), of.messages(thread), of.threads, of.aliases, *stems]
+    return (
+        yield from Verb(
+            "snapshot", names, [thread, EXCERPT_MESSAGES, others, name or thread], partial(_all_named, scope)
+        )
+    )
 
 
 def _answered(known: Names, held: HeldMemory | None, replies: Iterator[Any]) -> Answers:
@@ -113,6 +124,7 @@ def _assemble(
     return Snapshot(
         scope=known.scope,
         thread=as_thread(thread, found.state, unsealed),
+        stands_for=(found.stands or b"").decode(),
         record=past.record(found.record),
         messages=messages.pop(thread),
         chunks=chunks,
