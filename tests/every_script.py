@@ -36,7 +36,7 @@ from scene import write_plainly as write
 from om_api.domain.api_keys import Role
 from om_api.domain.events import Event
 from om_api.domain.identity import KnownId, record_of
-from om_api.domain.values import Observation
+from om_api.domain.values import CopiedFrom, Observation
 from om_api.domain.wire import EncodedMessage, encode_message
 from om_api.settings.stored_layers import StoredTexts
 from om_api.store.driver.scripts import load_all
@@ -63,6 +63,8 @@ from om_api.store.memory import chunks as chunks_steps
 from om_api.store.memory import reflect as reflect_steps
 from om_api.store.reviews.drafts import Review
 from om_api.store.threads.aliases import unalias
+from om_api.store.threads.copying import begin
+from om_api.store.threads.describing import describe
 
 Held = dict[bytes, tuple[int, bytes]]  # what DUMP says of each key, and for how many ms it stays
 
@@ -178,6 +180,8 @@ def _of_threads(store: Any) -> None:
     write(store, member(55), thread="t5")
     store.run(adopt(store, "t5"))
     store.run(unalias(store.keys, "harold", "t4"))
+    store.run(describe(store.keys, "harold", "t1", {"title": "One", "title_by": "owner", "mine": ""}, archived=True))
+    store.run(begin(store.keys, CopiedFrom(resource_id="harold", thread_id="t1", message_id="m1"), "harold", "t6", 9))
 
 
 def _of_its_end(store: Any) -> None:

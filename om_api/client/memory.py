@@ -1,6 +1,6 @@
 """ObservationalMemory: the client that agents use. Made of async_memory.py by `make faces`: change that file."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import date
 from typing import Any, Self, TypeVar
 
@@ -50,6 +50,8 @@ from om_api.store.memory.clear import Cleared
 from om_api.store.memory.quarantine import EndedEntry, Quarantines, Rejected
 from om_api.store.reviews.drafts import Proposal, WaitingReview
 from om_api.store.threads.aliasing import Aliased
+from om_api.store.threads.copying import Copied
+from om_api.store.threads.describing import Listed, Order
 
 T = TypeVar("T")
 
@@ -268,12 +270,22 @@ class ObservationalMemory:
         """The observations that a generation replaced, oldest first; none once they have expired."""
         return self._run(self._core.reading.replaced(resource_id, thread_id, generation))
 
-    def threads(self, resource_id: str, *, after: str = "", limit: int | None = None) -> list[ThreadState]:
-        """Every thread, by name: what is unsealed of it, its current task, the suggested response.
+    def threads(
+        self,
+        resource_id: str,
+        *,
+        order: Order = "name",
+        archived: bool | None = False,
+        after: str = "",
+        limit: int | None = None,
+    ) -> list[ThreadState]:
+        """Threads by `name`, or those heard of last first (`activity`): title, metadata, what is unsealed, the current task.
 
-        With `limit` at most so many, beginning behind the name `after`.
+        Archived ones are left out; with `archived` they alone are listed, with None all. With `limit` at most so many, beginning
+        behind `after`: a name, or in the order of activity the `place` of the last thread that was read, behind which no thread
+        comes twice, whatever happened meanwhile; one that is heard of meanwhile moves to the front. Aliases are none.
         """
-        return self._run(self._core.reading.threads(resource_id, after, limit))
+        return self._run(self._core.reading.threads(resource_id, Listed(order, archived, after, limit)))
 
     def resources(self) -> list[str]:
         """The name of every resource that the workers have met."""
@@ -619,6 +631,42 @@ class ObservationalMemory:
         return self._run(self._core.owning.restore(resource_id, generation, thread_id))
 
     # -- threads ------------------------------------------------------------------------------------------------------
+
+    def set_thread(
+        self,
+        resource_id: str,
+        thread_id: str,
+        *,
+        title: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        archived: bool | None = None,
+        by: str = "",
+    ) -> ThreadState:
+        """Give a thread a title, which no suggestion replaces ("" gives it back to the Observer), or metadata of your own.
+
+        With `archived` it is left out where threads are listed and where others' contexts excerpt it, until it gets a message.
+        What is not named stays. `by` is an id of who says so. Raises NotFoundError where there is no such thread.
+        """
+        return self._run(self._core.threads.set(resource_id, thread_id, title, metadata, archived, by))
+
+    def copy_thread(
+        self,
+        thread_id: str,
+        to: str,
+        resource_id: str,
+        *,
+        until: str | None = None,
+        to_resource: str | None = None,
+        pusher: Pusher = ANYBODY,
+    ) -> Copied:
+        """Make a thread `to` that reads as another does up to the message `until` (or its last), and goes on by itself.
+
+        Within one memory what is observed is known to all of its threads: the copy holds what is not, or where `until` is before
+        that the last 20 messages up to it. In another resource, or where each thread has a memory of its own, it holds every
+        message that is kept, to be observed anew. Ids stay. Repeating a call that failed ends it. Raises InvalidInputError
+        for a thread `to` that there is, NotFoundError for a message that is not kept.
+        """
+        return self._run(self._core.threads.copy(thread_id, to, resource_id, until, to_resource, pusher))
 
     def alias_thread(self, alias: str, thread_id: str, resource_id: str) -> Aliased:
         """Have a name stand for a thread: one conversation that changed its id. Repeating it changes nothing.

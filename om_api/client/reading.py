@@ -11,10 +11,11 @@ from om_api.domain.errors import InvalidInputError
 from om_api.domain.messages import Message
 from om_api.domain.values import Chunk, Generation, Observation, Record, Scope, ThreadState, check_id, shown
 from om_api.settings import Settings
-from om_api.store.driver.steps import Askable, Leniently, Steps, batch
+from om_api.store.driver.steps import Askable, Leniently, Steps
 from om_api.store.memory import clear, kept, reading, scope_state
 from om_api.store.memory.keys import Keys
-from om_api.store.threads.aliases import aliases, resolve
+from om_api.store.threads.aliases import resolve
+from om_api.store.threads.describing import Listed, listed
 
 T = TypeVar("T")
 
@@ -157,12 +158,6 @@ class MemoryReader:
         found = yield from _partly(each)
         return Partly((stored.observation for stored in found), found.partial)
 
-    def threads(self, resource: str, after: str = "", limit: int | None = None) -> Steps[list[ThreadState]]:
-        """Threads by name, up to `limit` behind `after`, with what is unsealed and what the Observer last said of the task."""
-        check_id(resource, "resource_id")
-        standing = yield from aliases(self._keys, resource)
-        every = [name for name in (yield from clear.threads_of(self._keys, resource)) if name not in standing]
-        names = [name for name in every if name > after][:limit]
-        ask = reading.threads(self._keys, resource, names), reading.last_raw(self._keys, resource, names)
-        found, raw = yield from batch(*ask, atomic=False)
-        return [msgspec.structs.replace(one, at=max(one.at, raw[one.id])) for one in found]
+    def threads(self, resource: str, wanted: Listed) -> Steps[list[ThreadState]]:
+        """Threads in an order, with what is unsealed and what is said of them."""
+        return listed(self._keys, check_id(resource, "resource_id"), wanted)

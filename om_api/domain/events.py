@@ -36,7 +36,7 @@ KINDS: dict[str, tuple[str, ...]] = {
     "line_corrected": ("thread", "observation", "generation", "by"),
     "pinned": ("thread", "pin", "by"),
     "unpinned": ("thread", "pin", "by"),
-    "thread_changed": ("thread",),
+    "thread_changed": ("thread", "by"),
     "thread_aliased": ("thread", "to"),
     "thread_unaliased": ("thread", "to"),
     "thread_copied": ("thread", "to", "messages"),

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from om_api.domain.extractors import Extracted, Extractor, extracted_with
+from om_api.domain.extractors import TITLE, Extracted, Extractor, extracted_with
 from om_api.domain.values import Generation, Observation
 from om_api.settings import MemorySettings
 from om_workers.prompts import further
@@ -23,7 +23,8 @@ NOTHING_FOUND = Found({}, (), {})
 
 def wanted(agent: MemorySettings) -> tuple[Extractor, ...]:
     """The sections that an agent's Observer is asked for beside its notes."""
-    return agent.extractors_by("observer")
+    title = (Extractor(slug=TITLE, instruction=""),) if agent.thread_titles else ()
+    return (*title, *agent.extractors_by("observer"))
 
 
 def said_so_far(generation: Generation | None, before: Sequence[Observation]) -> Extracted:

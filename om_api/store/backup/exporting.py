@@ -14,7 +14,7 @@ from om_api.store.backup.backup_format import Line, Text, as_text
 from om_api.store.driver.replies import Pair, as_int, as_pairs, server_ms
 from om_api.store.driver.steps import Batch, Steps, batch, by_name
 from om_api.store.memory.clear import threads_of
-from om_api.store.memory.decoding import as_generation, as_observation, unsealed_threads
+from om_api.store.memory.decoding import AWAY, as_generation, as_observation, unsealed_threads
 from om_api.store.memory.instant import NOTHING, Instant, Wanted, settled
 from om_api.store.memory.keys import Keys, ResourceKeys, histories
 from om_api.store.threads.aliases import as_aliases
@@ -110,7 +110,8 @@ def _threads(found: "ExportSnapshot") -> Iterator[Line]:
     unsealed, met = unsealed_threads(found.hash(of.tokens)), dict(found.members(of.threads))
     for thread in found.threads:
         tokens, messages = unsealed.get(thread, (0, 0))
-        fields = _fields(found.hash(of.thread(thread)))
+        here = () if AWAY + thread.encode() in found.hash(of.tokens) else ("archived_at",)
+        fields = _fields(found.hash(of.thread(thread)), without=here)
         at = met.get(thread.encode())
         yield backup_format.ThreadLine(thread=thread, at=at, messages=messages, tokens=tokens, fields=fields)
         yield from _messages(found.members(of.messages(thread)), thread=thread)

@@ -17,7 +17,7 @@ from om_api.store.backup import backup_format
 from om_api.store.backup.arriving_segments import ArrivingSegments
 from om_api.store.backup.backup_format import Line, Text, as_bytes
 from om_api.store.backup.staging import Staging
-from om_api.store.memory.decoding import as_chunk, as_generation, as_observation, as_record
+from om_api.store.memory.decoding import AWAY, as_chunk, as_generation, as_observation, as_record
 from om_api.store.memory.keys import ResourceKeys
 from om_api.store.memory.known import COMPLETE, arriving, day_of, laid_out
 
@@ -65,6 +65,7 @@ class ImportValidator:
     _places: dict[str, tuple[str, int]] = field(default_factory=dict)  # of sources: thread, and when it was activated
     _ids: defaultdict[str, bytearray] = field(default_factory=lambda: defaultdict(bytearray))
     _aliases: dict[str, str] = field(default_factory=dict)
+    _away: list[str] = field(default_factory=list)
     _observed: set[str] = field(default_factory=set)
     _segments: ArrivingSegments = field(init=False)
 
@@ -174,7 +175,10 @@ class ImportValidator:
         self._counts[thread] = _whole(line.messages, "messages"), _whole(line.tokens, "tokens")
         if line.at is not None:
             self.staging.put(self.of.threads, _number(line.at, "at"), thread.encode())
-        self.staging.fill(self.of.thread(thread), _fields(line.fields))
+        fields = _fields(line.fields)
+        if fields.get("archived_at"):
+            self._away.append(AWAY.decode() + thread)
+        self.staging.fill(self.of.thread(thread), fields)
 
     @_place.register
     def _source(self, line: backup_format.SourceLine) -> None:
@@ -273,7 +277,8 @@ class ImportValidator:
             if messages:
                 counted |= {thread: tokens, f"#{thread}": messages}
         total = sum(tokens for messages, tokens in self._counts.values() if messages)
-        return {**counted, **({"*": total} if counted else {}), COMPLETE: 1, **self._marks()}
+        away = dict.fromkeys(self._away, 1)
+        return {**counted, **({"*": total} if counted else {}), **away, COMPLETE: 1, **self._marks()}
 
     def _marks(self) -> dict[str, Any]:
         key = self.head.signing_key

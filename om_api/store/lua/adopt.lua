@@ -69,6 +69,9 @@ end
 if kept > 0 then
   redis.call('HSET', tokens, thread, string.format('%d', sum), '#' .. thread, kept)
   redis.call('HSETNX', tokens, '*key', fresh)
+  if kept > (tonumber(counts[1] or '') or 0) then -- a message brings an archived thread back
+    redis.call('HDEL', tokens, '*away:' .. thread)
+  end
   redis.call('ZADD', threads, 'GT', string.format('%d', math.min(last, now)), thread)
 else
   redis.call('HDEL', tokens, thread, '#' .. thread)

@@ -152,7 +152,10 @@ if #raw > 0 then
   end
   redis.call('HSET', tokens, '*', string.format('%d', math.max((tonumber(counts[3] or '') or 0) - moved + left, 0)))
 end
-redis.call('HDEL', tokens, '*wake:' .. alias)
+if #records > 0 and redis.call('HEXISTS', tokens, '*away:' .. alias) == 0 then -- a message brings an archived thread back
+  redis.call('HDEL', tokens, '*away:' .. thread)
+end
+redis.call('HDEL', tokens, '*wake:' .. alias, '*away:' .. alias)
 redis.call('ZREM', threads, alias)
 if at then
   redis.call('ZADD', threads, 'GT', at, thread)

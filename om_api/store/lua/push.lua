@@ -47,11 +47,11 @@ local function added_alone()
   if string.find(held, id, 1, true) then
     return false
   end
-  local counts = redis.call('HMGET', tokens, '*', '*wake', '*key', thread, '#' .. thread, '*wake:' .. thread)
+  local counts = redis.call('HMGET', tokens, '*', '*wake', '*key', thread, '#' .. thread, '*wake:' .. thread, '*away:' .. thread)
   local total, own_wake = tonumber(counts[1]) or 0, tonumber(counts[6])
   local after, grown, messages = (tonumber(counts[4]) or 0) + weight, total + weight, tonumber(counts[5]) or 0
   local wake = own_wake or tonumber(counts[2])
-  if not (counts[3] and wake and messages > 0 and total > 0 and (own_wake and after or grown) < wake) then
+  if counts[7] or not (counts[3] and wake and messages > 0 and total > 0 and (own_wake and after or grown) < wake) then
     return false
   end
   redis.call('ZADD', KEYS[5], ARGV[10], ARGV[11])
@@ -194,7 +194,7 @@ for k = 5, #KEYS, 2 do
     position = position + n
     slot = slot + 4 + n * 4
     local place = #asked
-    asked[place + 1], asked[place + 2], asked[place + 3] = group.thread, '#' .. group.thread, '*wake:' .. group.thread
+    asked[place + 1], asked[place + 2], asked[place + 3], asked[place + 4] = group.thread, '#' .. group.thread, '*wake:' .. group.thread, '*away:' .. group.thread
     groups[#groups + 1] = group
   end
 end
@@ -210,10 +210,13 @@ local total, wake = tonumber(counts[1]) or 0, tonumber(counts[2])
 
 local fields, names, grown, by_resource = {}, {}, total, false
 for g, group in ipairs(groups) do
-  local before, count, own_wake = tonumber(counts[g * 3 + 1]) or 0, tonumber(counts[g * 3 + 2]) or 0, tonumber(counts[g * 3 + 3])
+  local before, count, own_wake = tonumber(counts[g * 4]) or 0, tonumber(counts[g * 4 + 1]) or 0, tonumber(counts[g * 4 + 2])
   local after = before + group.weight
   if group.added > 0 then
     sliced('ZADD', group.messages, group.zadd)
+    if counts[g * 4 + 3] then -- a message brings an archived thread back
+      redis.call('HDEL', tokens, '*away:' .. group.thread)
+    end
     local place = #fields
     fields[place + 1], fields[place + 2] = group.thread, string.format('%d', after)
     fields[place + 3], fields[place + 4] = '#' .. group.thread, string.format('%d', count + group.added)

@@ -13,7 +13,15 @@ from om_api.store.driver.replies import Pair, as_bytes, as_float, as_hash, as_li
 from om_api.store.driver.steps import Batch, Steps, Verb, batch, by_name, each
 from om_api.store.memory.context_query import EXCERPT_MESSAGES, OTHERS, Answers, HeldMemory, Names, answers, commands
 from om_api.store.memory.decode_cache import FIELD, Past, weight_of_hash
-from om_api.store.memory.decoding import as_chunk, as_generation, as_stored, as_thread, messages_of, unsealed_threads
+from om_api.store.memory.decoding import (
+    AWAY,
+    as_chunk,
+    as_generation,
+    as_stored,
+    as_thread,
+    messages_of,
+    unsealed_threads,
+)
 from om_api.store.memory.keys import Keys, ResourceKeys
 
 _TRIES = 3
@@ -97,7 +105,9 @@ def _named(resource: str, thread: str, guess: Scope, found: Answers, unset: Scop
     chunks = {chunk.decode(): "" for chunk, _ in found.chunks}
     if scope.thread is not None:
         return Names(scope, chunks, ())
-    unsealed = [name[1:].decode() for name in found.tokens if name.startswith(b"#")]
+    unsealed = [
+        name[1:].decode() for name in found.tokens if name.startswith(b"#") and AWAY + name[1:] not in found.tokens
+    ]
     return Names(scope, chunks, newest_others(unsealed, [name.decode() for name in found.newest], thread))
 
 
@@ -117,7 +127,8 @@ def _assemble(
 ) -> tuple[Snapshot, Names]:
     unsealed = unsealed_threads(found.tokens)
     chunks = [as_chunk(name.decode(), seq, found.details[name.decode()]) for name, seq in found.chunks]
-    found = found._replace(others={name: found.others[name] for name in others_now})
+    here = {name: AWAY + name.encode() not in found.tokens for name in (*unsealed, *(chunk.thread for chunk in chunks))}
+    found = found._replace(others={name: found.others[name] for name in others_now if here.get(name, True)})
     raw = _raw(thread, chunks, found)
     messages = past.messages(raw, known.scope.resource)
     past.held, past.beside = _held(known.scope, thread, chunks, found), _beside(found)
@@ -130,8 +141,8 @@ def _assemble(
         chunks=chunks,
         observations=list(past.observations(found.observations)),
         generation=as_generation(found.reflections[0]) if found.reflections else None,
-        others={name: some[-EXCERPT_MESSAGES:] for name, some in messages.items() if raw[name]},
-        other_counts=_other_counts(known.scope, thread, unsealed, chunks),
+        others={name: some[-EXCERPT_MESSAGES:] for name, some in messages.items() if raw[name] and here.get(name)},
+        other_counts=_other_counts(known.scope, thread, unsealed, chunks, here),
         unsealed=unsealed,
         paused=b"*paused" in found.tokens,
         signing_key=found.tokens.get(b"*key", b"").decode("ascii", "ignore"),
@@ -168,13 +179,17 @@ def _raw(thread: str, chunks: Sequence[Chunk], found: Answers) -> dict[str, list
 
 
 def _other_counts(
-    scope: Scope, thread: str, unsealed: Mapping[str, tuple[int, int]], chunks: Sequence[Chunk]
+    scope: Scope,
+    thread: str,
+    unsealed: Mapping[str, tuple[int, int]],
+    chunks: Sequence[Chunk],
+    here: Mapping[str, bool],
 ) -> dict[str, int]:
     if scope.thread is not None:
         return {}
-    counts = {name: messages for name, (_, messages) in unsealed.items() if name != thread}
+    counts = {name: messages for name, (_, messages) in unsealed.items() if name != thread and here[name]}
     for chunk in chunks:
-        if chunk.thread != thread:
+        if chunk.thread != thread and here[chunk.thread]:
             counts[chunk.thread] = counts.get(chunk.thread, 0) + chunk.messages
     return counts
 
@@ -229,13 +244,17 @@ def threads(keys: Keys, resource: str, names: Sequence[str]) -> Batch[list[Threa
     def states(found: tuple[Mapping[bytes, bytes], list[Pair], list[dict[bytes, bytes]]]) -> list[ThreadState]:
         unsealed, times = unsealed_threads(found[0]), {name.decode(): int(at) for name, at in found[1]}
         read = [as_thread(name, fields, unsealed) for name, fields in zip(names, found[2], strict=True)]
-        return [msgspec.structs.replace(state, at=times.get(state.id, 0)) for state in read]
+        return [_dated(state, times.get(state.id, 0), away=AWAY + state.id.encode() in found[0]) for state in read]
 
     return batch(
         as_hash("HGETALL", of.tokens),
         as_pairs("ZRANGE", of.threads, 0, -1, "WITHSCORES"),
         each(as_hash("HGETALL", of.thread(name)) for name in names),
     ).then(states)
+
+
+def _dated(state: ThreadState, at: int, *, away: bool) -> ThreadState:
+    return msgspec.structs.replace(state, at=at, archived_at=state.archived_at if away else 0)
 
 
 def last_raw(keys: Keys, resource: str, names: Sequence[str]) -> Batch[dict[str, int]]:

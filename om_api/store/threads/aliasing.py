@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from om_api.domain.errors import InvalidInputError, NotFoundError, StoreError
+from om_api.domain.extractors import readdressed
 from om_api.domain.identity import KnownId, mark, record_of
 from om_api.domain.message_tokens import count_message
 from om_api.domain.messages import Message
@@ -280,8 +281,9 @@ class _Call:
         for n, member in self._held.memory.generations:
             was = as_generation(member)
             text, pieces = renamed(was.text, self._alias, self._thread), [*map(self._piece, was.pieces)]
-            if text != was.text or pieces != [*was.pieces]:
-                said = {"text": text, "tokens": self._weight(was, text), "pieces": pieces}
+            extracted = readdressed(was.extracted, self._alias, self._thread)
+            if text != was.text or pieces != [*was.pieces] or extracted != was.extracted:
+                said = {"text": text, "tokens": self._weight(was, text), "pieces": pieces, "extracted": extracted}
                 yield n, msgspec.json.encode({**msgspec.json.decode(member), **said}), said["tokens"]
 
     def _weight(self, was: Generation, text: str) -> int:

@@ -5,8 +5,9 @@ from typing import Any
 
 import msgspec
 
-from om_api.domain.extractors import Extractor
+from om_api.domain.extractors import TITLE, Extractor
 from om_api.language.calendar import LocalTime
+from om_workers.llm.extractive import titling
 from om_workers.llm.extractive.units import Unit
 
 Filling = Callable[
@@ -28,4 +29,4 @@ def sections(
     return said
 
 
-RULES: dict[str, Filling] = {}
+RULES: dict[str, Filling] = {TITLE: titling.title}
