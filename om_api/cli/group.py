@@ -20,7 +20,7 @@ SECTIONS = {
         *("costs", "events", "audit"),
     ),
     "Ask the workers": ("observe", "reflect", "review", "pause", "resume"),
-    "Correct": ("line", "pin", "unpin", "pins"),
+    "Correct": ("line", "pin", "unpin", "pins", "thread"),
     "Remove and move": ("clear", "forget", "erase", "restore", "migrate-scope", "export", "import"),
     "Check": ("config", "models", "queues", "doctor", "verify", "bench"),
     "Serve": ("api", "ui", "mcp", "keys", "acl", "webhooks", "partitions", "archive"),
@@ -34,7 +34,8 @@ _PLACES = {  # of commands whose module in `commands` has not their name
     "review": "om_api.cli.commands.by_hand.review",
     "archive": "om_api.cli.commands.stores.archive",
     "partitions": "om_api.cli.commands.stores.partitions",
-    "threads": "om_api.cli.commands.stats",
+    "threads": "om_api.cli.commands.by_hand.thread",
+    "thread": "om_api.cli.commands.by_hand.thread",
     "browse": "om_api.cli.commands.recall",
     "erase": "om_api.cli.commands.erase",
 }

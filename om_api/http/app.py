@@ -44,6 +44,7 @@ from om_api.http.routes import (
     resources,
     reviews,
     stream_tokens,
+    threads,
     webhooks,
 )
 from om_api.http.routes import (
@@ -68,6 +69,8 @@ _WRITTEN_AND_READ = (
     contexts.router,
     recall.router,
     recall_tool.router,
+    threads.router,
+    threads.names,
     resources.threads,
     observations.router,
     lines.router,
