@@ -51,7 +51,7 @@ from om_api.store.memory.quarantine import EndedEntry, Quarantines, Rejected
 from om_api.store.reviews.drafts import Proposal, WaitingReview
 from om_api.store.threads.aliasing import Aliased
 from om_api.store.threads.copying import Copied
-from om_api.store.threads.describing import Listed, Order
+from om_api.store.threads.describing import Order, ThreadsWanted
 
 T = TypeVar("T")
 
@@ -289,7 +289,7 @@ class AsyncObservationalMemory:
         behind `after`: a name, or in the order of activity the `place` of the last thread that was read, behind which no thread
         comes twice, whatever happened meanwhile; one that is heard of meanwhile moves to the front. Aliases are none.
         """
-        return await self._run(self._core.reading.threads(resource_id, Listed(order, archived, after, limit)))
+        return await self._run(self._core.reading.threads(resource_id, ThreadsWanted(order, archived, after, limit)))
 
     async def resources(self) -> list[str]:
         """The name of every resource that the workers have met."""

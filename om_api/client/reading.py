@@ -15,7 +15,7 @@ from om_api.store.driver.steps import Askable, Leniently, Steps
 from om_api.store.memory import clear, kept, reading, scope_state
 from om_api.store.memory.keys import Keys
 from om_api.store.threads.aliases import resolve
-from om_api.store.threads.describing import Listed, listed
+from om_api.store.threads.describing import ThreadsWanted, listed
 
 T = TypeVar("T")
 
@@ -158,6 +158,6 @@ class MemoryReader:
         found = yield from _partly(each)
         return Partly((stored.observation for stored in found), found.partial)
 
-    def threads(self, resource: str, wanted: Listed) -> Steps[list[ThreadState]]:
+    def threads(self, resource: str, wanted: ThreadsWanted) -> Steps[list[ThreadState]]:
         """Threads in an order, with what is unsealed and what is said of them."""
         return listed(self._keys, check_id(resource, "resource_id"), wanted)

@@ -9,8 +9,14 @@ from fuzz.game import THREADS, Game
 from fuzz.owners import removing
 from fuzz.saying import said
 from fuzz.workers import sealing
+from fuzz.writing import push
 
 COPIES = "copies"  # whose the copies are: an id is checked to be of one message in a resource
+
+
+def in_play(seed: int) -> bool:
+    """Whether a seed's conversations change their ids: every fourth one's do, and often."""
+    return seed % 4 == 3
 
 
 def _aliasing(game: Game) -> Callable[[], None] | None:
@@ -44,11 +50,17 @@ def alias_overtaken(game: Game) -> None:
     if work := _aliasing(game):
         overtaken = game.start("overtaken alias", work)
         overtaken.come_to("alias")
-        if game.dice.random() < 0.5:
+        resource, thread = game.resource, game.thread
+        what = game.dice.random()
+        if what < 0.3:
             sealing(game).finish()
-        else:
+        elif what < 0.5:
             name = game.fresh("p")
             write_plainly(game, name, said(name))
+        else:
+            name = game.fresh("m")
+            push(game, [(name, said(name))], begin=game.start).finish()
+        game.resource, game.thread = resource, thread
         overtaken.finish()
 
 
@@ -74,4 +86,4 @@ def copy_thread(game: Game) -> None:
     game.begin("copy", work)
 
 
-WEIGHTS: dict[Callable[[Game], Any], float] = {alias_thread: 3, alias_overtaken: 3, name_thread: 3, copy_thread: 1.5}
+WEIGHTS: dict[Callable[[Game], Any], float] = {alias_thread: 9, alias_overtaken: 9, name_thread: 8, copy_thread: 4}

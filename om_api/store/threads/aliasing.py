@@ -42,7 +42,7 @@ class Aliased(msgspec.Struct, frozen=True):
     observations: int = 0
 
 
-class _Raw(NamedTuple):
+class _RawOfAlias(NamedTuple):
     """A raw message of an alias; `gone` where the thread knows it already."""
 
     member: bytes
@@ -50,11 +50,11 @@ class _Raw(NamedTuple):
     gone: bool = False
 
 
-class _Held(NamedTuple):
+class _AliasContent(NamedTuple):
     """What an alias holds by itself: raw messages, whether its chunks are ready and what they say, which sources it has."""
 
     memory: Content
-    raw: list[_Raw]
+    raw: list[_RawOfAlias]
     chunks: dict[str, tuple[bytes | None, bytes | None]]
     sources: list[str]
     quarantine: list[bytes]
@@ -126,7 +126,7 @@ class Aliasing:
                 return Aliased(alias, target, len(raw) + held.of_chunks, known, len(observed.observations))
         raise StoreError(f"{self._resource} changes faster than it can be read: repeat.", stored=False)
 
-    def _held(self, scope: Scope, alias: str, thread: str) -> Steps[_Held | None]:
+    def _held(self, scope: Scope, alias: str, thread: str) -> Steps[_AliasContent | None]:
         """What the alias holds; None where it is to be read again."""
         of, resource = self._of, self._resource
         memory = yield from content(self._keys, scope)
@@ -154,7 +154,7 @@ class Aliasing:
         names = [chunk.id for chunk in memory.chunks if chunk.thread == alias]
         said = yield from by_name(names, lambda name: as_fields("HMGET", of.chunk(name), "state", "observation"))
         standing = yield from aliases(self._keys, resource)
-        return _Held(
+        return _AliasContent(
             memory,
             parted,
             {name: (state, observation) for name, (state, observation) in said.items()},
@@ -163,14 +163,14 @@ class Aliasing:
             [name for name, stands in standing.items() if stands == alias],
         )
 
-    def _messages(self, raw: Sequence[Pair]) -> list[_Raw] | None:
+    def _messages(self, raw: Sequence[Pair]) -> list[_RawOfAlias] | None:
         found = [(member, message_of((member, score), "-", "-")) for member, score in raw]
-        messages = [_Raw(member, message) for member, message in found if message]
+        messages = [_RawOfAlias(member, message) for member, message in found if message]
         return messages if len(messages) == len(raw) else None
 
     def _parted(
-        self, raw: Sequence[_Raw], known: Mapping[bytes, bytes], memory: Content, alias: str, thread: str
-    ) -> Steps[list[_Raw]]:
+        self, raw: Sequence[_RawOfAlias], known: Mapping[bytes, bytes], memory: Content, alias: str, thread: str
+    ) -> Steps[list[_RawOfAlias]]:
         """The raw messages, with what the thread knows of them; raises InvalidInputError for what both would hold."""
         names = {mark(each.message.id): each.message.id for each in raw}
         theirs = yield from self._recognised(thread, [*known])
@@ -206,7 +206,9 @@ def _records(reply: Any) -> list[bytes]:
 class _Call:
     """What the script is told: keys, and behind the versions the seven lists."""
 
-    def __init__(self, of: ResourceKeys, held: _Held, alias: str, thread: str, count: Callable[[str], int]) -> None:
+    def __init__(
+        self, of: ResourceKeys, held: _AliasContent, alias: str, thread: str, count: Callable[[str], int]
+    ) -> None:
         self._of, self._held, self._alias, self._thread, self._count = of, held, alias, thread, count
         self._own = held.memory.of_thread(alias)
         self._texts = [*self._generations()] if held.memory.scope.thread is None else []

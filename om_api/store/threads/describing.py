@@ -19,7 +19,7 @@ _TRIES = 5
 _DIGITS = 18  # of a time
 
 
-class Listed(NamedTuple):
+class ThreadsWanted(NamedTuple):
     """Which threads are listed: in which order, whether archived ones are (None: too), behind which place, and how many."""
 
     order: Order = "name"
@@ -54,7 +54,7 @@ def _place(text: str) -> tuple[int, str] | None:
     return (-int(at), name) if colon and at.isdecimal() and len(at) <= _DIGITS and is_id(name) else None
 
 
-def listed(keys: Keys, resource: str, wanted: Listed) -> Steps[list[ThreadState]]:
+def listed(keys: Keys, resource: str, wanted: ThreadsWanted) -> Steps[list[ThreadState]]:
     """Threads with what is unsealed of them and what is said of them, in an order; aliases are none."""
     wanted.check()
     of = keys.of(resource)

@@ -6,7 +6,7 @@ from typing import Any
 
 from om_api.domain.titles import LEAST
 from om_api.language.calendar import LocalTime
-from om_api.language.telegraphic import clip, telegraphic, without_lead
+from om_api.language.telegraphic import clip, without_lead
 from om_workers.llm.extractive import cues
 from om_workers.llm.extractive.units import Unit
 
@@ -28,7 +28,7 @@ def title(found: Sequence[Unit], _so_far: Any, _clock: LocalTime) -> str:
         text = without_lead(unit.text)
         while (lead := _ASKING.match(text)) and lead.end() < len(text):
             text = text[lead.end() :]
-        short = clip(telegraphic(text).rstrip(" .!?,;:"), _LONGEST).removesuffix("...").rstrip(" .,;:")
+        short = clip(text.rstrip(" .!?,;:"), _LONGEST).removesuffix("...").rstrip(" .,;:")
         if len(short) >= LEAST and "<" not in short:
             return short[0].upper() + short[1:]
     return ""
