@@ -80,6 +80,8 @@ class ThreadKeeper:
         yield from aliasing.target(alias, thread)
         change = partial(aliasing.alias, alias, thread, lambda: self._scopes.of(resource, alias))
         observed = yield from aliasing.holds(alias)
+        if observed:  # what is refused need not come back from the archive
+            yield from aliasing.check(alias, thread, lambda: self._scopes.of(resource, alias))
         did = yield from renamed(self._keys, resource, change) if observed else change()
         self._writer.aliases.learn(resource, alias, did.thread)
         with suppress(StoreError):  # it is one; the sweep finds what a mark could not say

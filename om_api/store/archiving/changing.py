@@ -118,7 +118,11 @@ def renamed(keys: Keys, resource: str, change: Callable[[], Steps[T]]) -> Steps[
 
     def work(_holder: str) -> Steps[T]:
         yield from _telling(_NOTHING.format(resource=resource), bring_back(keys, resource, everything), stored=False)
-        done = yield from change()
+        try:
+            done = yield from change()
+        except InvalidInputError:
+            yield from archivable.soon(keys, resource)
+            raise
         yield from archivable.soon(keys, resource)
         return done
 

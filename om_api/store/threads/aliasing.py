@@ -102,6 +102,11 @@ class Aliasing:
         found = yield from as_hash("HGETALL", self._of.known(alias))
         return any(KnownId.of(record).day for record in held_records(found).values())
 
+    def check(self, alias: str, thread: str, apart: Callable[[], Steps[Scope]]) -> Steps[None]:
+        """Raise InvalidInputError for what `alias` would refuse just now."""
+        target = yield from self.target(alias, thread)
+        yield from self._held((yield from apart()), alias, target)
+
     def alias(self, alias: str, thread: str, apart: Callable[[], Steps[Scope]]) -> Steps[Aliased]:
         """Make it one; `apart` says which memory covers the alias. Repeating it changes nothing.
 
