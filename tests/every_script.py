@@ -10,6 +10,7 @@ from scene import (
     TTL,
     activated,
     adopt,
+    aliased,
     call,
     cleared,
     clearing_thread,
@@ -27,6 +28,7 @@ from scene import (
     reflect,
     restored,
     retry,
+    seal,
     words,
 )
 from scene import write_plainly as write
@@ -34,7 +36,7 @@ from scene import write_plainly as write
 from om_api.domain.api_keys import Role
 from om_api.domain.events import Event
 from om_api.domain.identity import KnownId, record_of
-from om_api.domain.values import Observation
+from om_api.domain.values import CopiedFrom, Observation
 from om_api.domain.wire import EncodedMessage, encode_message
 from om_api.settings.stored_layers import StoredTexts
 from om_api.store.driver.scripts import load_all
@@ -60,6 +62,9 @@ from om_api.store.memory import amend, clear, due, known, model_cooldown, note, 
 from om_api.store.memory import chunks as chunks_steps
 from om_api.store.memory import reflect as reflect_steps
 from om_api.store.reviews.drafts import Review
+from om_api.store.threads.aliases import unalias
+from om_api.store.threads.copying import begin
+from om_api.store.threads.describing import describe
 from om_api.store.working import working
 
 Held = dict[bytes, tuple[int, bytes]]  # what DUMP says of each key, and for how many ms it stays
@@ -105,6 +110,7 @@ def call_everything(store: Any) -> None:
     """Call every script at least once, so that it does what it is for."""
     _of_a_memory(store)
     _of_the_archive(store)
+    _of_threads(store)
     _of_its_end(store)
     _of_the_index(store)
     _of_models(store)
@@ -145,8 +151,8 @@ def _of_a_memory(store: Any) -> None:
     call(
         store,
         "snapshot",
-        [*fixed, of.thread("t1"), of.messages("t1"), of.working, of.threads, *stems],
-        ["t1", 3, 2, "value:"],
+        [*fixed, of.thread("t1"), of.messages("t1"), of.threads, of.aliases, of.working, *stems],
+        ["t1", 3, 2, "t1", "value:"],
     )
 
 
@@ -160,6 +166,23 @@ def _of_the_archive(store: Any) -> None:
     held = [of.archived, of.hold, *keys[1:], of.sources("t1")]
     call(store, "archive", held, [TTL, "", "", later, "source:c9", 1, "", 2, "said", "said too"])
     call(store, "bring_back", keys, ["source:c9", 1, later, "words", 2, 1, "said", 2, "said too"])
+
+
+def _of_threads(store: Any) -> None:
+    of = store.keys.of("harold")
+    observed(store, "a1", 51, thread="t5")
+    reflect(store, "a1", text='<thread id="t5">\n* of five\n</thread>')
+    observed(store, "a2", 52, thread="t5")
+    seal(store, "a3", 53, thread="t5")
+    push(store, 54, thread="t5")
+    store.client.rpush(of.rejected, b'{"kind":"malformed","thread_id":"t5"}')
+    store.run(aliased(store, "t4", "t5"))
+    store.run(aliased(store, "t5", "t1"))
+    write(store, member(55), thread="t5")
+    store.run(adopt(store, "t5"))
+    store.run(unalias(store.keys, "harold", "t4"))
+    store.run(describe(store.keys, "harold", "t1", {"title": "One", "title_by": "owner", "mine": ""}, archived=True))
+    store.run(begin(store.keys, CopiedFrom(resource_id="harold", thread_id="t1", message_id="m1"), "harold", "t6", 9))
 
 
 def _of_its_end(store: Any) -> None:

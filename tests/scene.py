@@ -33,6 +33,7 @@ from om_api.store.memory.adopt import adopt as adopt_set
 from om_api.store.memory.push import Pushed
 from om_api.store.memory.push import push as push_batch
 from om_api.store.reviews.drafts import Draft, Review
+from om_api.store.threads.aliasing import Aliasing
 
 HAROLD = Scope("harold")
 AT = 1_763_600_000_000  # message n is n seconds later
@@ -218,6 +219,20 @@ def interrupted(steps: Steps[Any], verb: str, meanwhile: Callable[[], Any]) -> S
         return end.value
 
 
+def at_step(steps: Steps[Any], number: int, meanwhile: Callable[[], Any]) -> Steps[Any]:
+    """The same steps, with something happening right before the one of a number."""
+    reply, at = None, 0
+    try:
+        while True:
+            step = steps.send(reply)
+            if at == number:
+                meanwhile()
+            at += 1
+            reply = yield step
+    except StopIteration as end:
+        return end.value
+
+
 def call(store: Any, name: str, keys: list[str], args: list[Any]) -> Any:
     """Call a verb as it is, past the functions that know how."""
 
@@ -318,6 +333,14 @@ def put_up(
     draft = msgspec.json.encode(Draft(made, tuple(each.seq for each in covered), comment))
     place = store.keys, HAROLD, now.epoch, now.generation
     return store.run(reflect_steps.draft(*place, draft, TTL, covered=covered, was=was, review=review))
+
+
+def aliased(store: Any, alias: str, thread: str, scope: Any = HAROLD) -> Any:
+    def apart() -> Iterator[Any]:
+        return scope
+        yield
+
+    return Aliasing(store.keys, store.clock, words, "harold").alias(alias, thread, apart)
 
 
 def moving(store: Any, to: Any = "thread") -> Any:

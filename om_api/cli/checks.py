@@ -31,7 +31,7 @@ def check_known(om: ObservationalMemory, resource: str, thread: str | None = Non
 
 def _has_thread(om: ObservationalMemory, resource: str, thread: str) -> bool:
     try:
-        return any(each.id == thread for each in om.threads(resource))
+        return any(each.id == thread for each in om.threads(resource, archived=None))
     except NotPermittedError:  # an agent's user
         return False
 

@@ -20,7 +20,7 @@ SECTIONS = {
         *("rejected", "extracted", "costs", "events", "audit"),
     ),
     "Ask the workers": ("observe", "reflect", "review", "pause", "resume"),
-    "Correct": ("line", "pin", "unpin", "pins", "working-memory"),
+    "Correct": ("line", "pin", "unpin", "pins", "working-memory", "thread"),
     "Remove and move": ("clear", "forget", "erase", "restore", "migrate-scope", "export", "import"),
     "Check": ("config", "models", "queues", "doctor", "verify", "bench"),
     "Serve": ("api", "ui", "mcp", "keys", "acl", "webhooks", "partitions", "archive"),
@@ -35,7 +35,8 @@ _PLACES = {  # of commands whose module in `commands` has not their name
     **dict.fromkeys(("working-memory", "extracted"), "om_api.cli.commands.by_hand.working_memory"),
     "archive": "om_api.cli.commands.stores.archive",
     "partitions": "om_api.cli.commands.stores.partitions",
-    "threads": "om_api.cli.commands.stats",
+    "threads": "om_api.cli.commands.by_hand.thread",
+    "thread": "om_api.cli.commands.by_hand.thread",
     "browse": "om_api.cli.commands.recall",
     "erase": "om_api.cli.commands.erase",
 }

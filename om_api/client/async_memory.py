@@ -54,6 +54,9 @@ from om_api.store.memory import due, quarantine
 from om_api.store.memory.clear import Cleared
 from om_api.store.memory.quarantine import EndedEntry, Quarantines, Rejected
 from om_api.store.reviews.drafts import Proposal, WaitingReview
+from om_api.store.threads.aliasing import Aliased
+from om_api.store.threads.copying import Copied
+from om_api.store.threads.describing import Order, ThreadsWanted
 
 T = TypeVar("T")
 
@@ -298,12 +301,22 @@ class AsyncObservationalMemory:
         """The notes of one group word for word, oldest first, by the name that its heading shows. NotFoundError for no such."""
         return await self._run(self._core.reading.group(name, resource_id, thread_id))
 
-    async def threads(self, resource_id: str, *, after: str = "", limit: int | None = None) -> list[ThreadState]:
-        """Every thread, by name: what is unsealed of it, its current task, the suggested response.
+    async def threads(
+        self,
+        resource_id: str,
+        *,
+        order: Order = "name",
+        archived: bool | None = False,
+        after: str = "",
+        limit: int | None = None,
+    ) -> list[ThreadState]:
+        """Threads by `name`, or those heard of last first (`activity`): title, metadata, what is unsealed, the current task.
 
-        With `limit` at most so many, beginning behind the name `after`.
+        Archived ones are left out; with `archived` they alone are listed, with None all. With `limit` at most so many, beginning
+        behind `after`: a name, or in the order of activity the `place` of the last thread that was read, behind which no thread
+        comes twice, whatever happened meanwhile; one that is heard of meanwhile moves to the front. Aliases are none.
         """
-        return await self._run(self._core.reading.threads(resource_id, after, limit))
+        return await self._run(self._core.reading.threads(resource_id, ThreadsWanted(order, archived, after, limit)))
 
     async def resources(self) -> list[str]:
         """The name of every resource that the workers have met."""
@@ -709,6 +722,62 @@ class AsyncObservationalMemory:
         above observation_threshold again is reflected again: pause the resource first, to have another model do it.
         """
         return await self._run(self._core.owning.restore(resource_id, generation, thread_id))
+
+    # -- threads ------------------------------------------------------------------------------------------------------
+
+    async def set_thread(
+        self,
+        resource_id: str,
+        thread_id: str,
+        *,
+        title: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        archived: bool | None = None,
+        by: str = "",
+    ) -> ThreadState:
+        """Give a thread a title, which no suggestion replaces ("" gives it back to the Observer), or metadata of your own.
+
+        With `archived` it is left out where threads are listed and where others' contexts excerpt it, until it gets a message.
+        What is not named stays. `by` is an id of who says so. Raises NotFoundError where there is no such thread.
+        """
+        return await self._run(self._core.threads.set(resource_id, thread_id, title, metadata, archived, by))
+
+    async def copy_thread(
+        self,
+        thread_id: str,
+        to: str,
+        resource_id: str,
+        *,
+        until: str | None = None,
+        to_resource: str | None = None,
+        pusher: Pusher = ANYBODY,
+    ) -> Copied:
+        """Make a thread `to` that reads as another does up to the message `until` (or its last), and goes on by itself.
+
+        Within one memory what is observed is known to all of its threads: the copy holds what is not, or where `until` is before
+        that the last 20 messages up to it. In another resource, or where each thread has a memory of its own, it holds every
+        message that is kept, to be observed anew. Ids stay. Repeating a call that failed ends it. Raises InvalidInputError
+        for a thread `to` that there is, NotFoundError for a message that is not kept.
+        """
+        return await self._run(self._core.threads.copy(thread_id, to, resource_id, until, to_resource, pusher))
+
+    async def alias_thread(self, alias: str, thread_id: str, resource_id: str) -> Aliased:
+        """Have a name stand for a thread: one conversation that changed its id. Repeating it changes nothing.
+
+        From then on whatever is written to or read of `alias`, by any client or writer, is the thread's. What it holds by
+        itself becomes the thread's in one step; an alias of it stands for the thread too. Raises InvalidInputError, and
+        nothing was changed, for what would stand for itself or leads nowhere, for an alias of another thread, where both
+        know messages of one id that differ, and, where each thread has a memory of its own, for one that has any.
+        """
+        return await self._run(self._core.threads.alias(alias, thread_id, resource_id))
+
+    async def unalias_thread(self, alias: str, resource_id: str) -> Outcome:
+        """End an alias: `cleared`, or `rest` where it is none. What came by it stays with the thread; its name is free again."""
+        return await self._run(self._core.threads.unalias(alias, resource_id))
+
+    async def thread_aliases(self, resource_id: str) -> dict[str, str]:
+        """Every alias of a resource, by name, with the thread that it stands for."""
+        return await self._run(self._core.threads.aliases(resource_id))
 
     # -- review -------------------------------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ from contextlib import suppress
 import msgspec
 
 from om_api import context
+from om_api.client.known_aliases import KnownAliases
 from om_api.client.reader_cache import Reader, ReaderCache
 from om_api.client.recalling import Recalling
 from om_api.client.reporting import Reporter
@@ -29,6 +30,7 @@ from om_api.store.memory.context_query import Names
 from om_api.store.memory.keys import Keys
 
 REMEMBERED = 4_096  # scopes, and resources
+_NAMES = 5  # changes of what a name stands for, in one read
 _ACTIVATIONS = 4  # in one read; each of them empties what was due, so a second is rare
 _URGENT_EVERY_S = 5.0
 
@@ -45,9 +47,10 @@ class Contexts:
         recalling: Recalling,
         *,
         fails_open: bool,
+        aliases: KnownAliases,
     ) -> None:
         self._settings, self._keys, self._count, self._reporter = settings, keys, count, reporter
-        self._recalling = recalling
+        self._recalling, self._aliases = recalling, aliases
         self._fails_open = fails_open
         self._readers = ReaderCache(count, share=1.0 if fails_open else QUARTER)
         self._urgent: LRU[str, float] = LRU(REMEMBERED)
@@ -62,8 +65,8 @@ class Contexts:
                 f"max_tokens is {str(max_tokens)[:40]!r}: use a number of tokens, or None for what the setting "
                 "context_max_tokens says"
             )
-        reader = self._readers.of(resource, thread)
-        snapshot, now = yield from self._activated(resource, thread, reader)
+        reader, snapshot, now = yield from self._read(resource, thread)
+        thread = snapshot.thread.id
         view = now.view_of(snapshot.record.observation_tokens)
         hits = yield from self._hits(snapshot, view)
         built = reader.rendering.context(snapshot, view, snapshot.now, max_tokens, hits=hits)
@@ -84,23 +87,37 @@ class Contexts:
             library_log().warning("recall_failed", resource=snapshot.scope.resource, error=str(error)[:300])
             return []
 
-    def _activated(self, resource: str, thread: str, reader: Reader) -> Steps[tuple[Snapshot, RecordedSettings]]:
+    def _read(self, resource: str, name: str) -> Steps[tuple[Reader, Snapshot, RecordedSettings]]:
+        """What is read of the thread that a name stands for; again where it stands for another one than this client knew of."""
+        for _ in range(_NAMES):
+            thread = self._aliases.thread(resource, name)
+            reader = self._readers.of(resource, thread)
+            snapshot, now = yield from self._activated(resource, thread, reader, name)
+            self._aliases.learn(resource, name, snapshot.stands_for)
+            if thread == self._aliases.thread(resource, name):
+                return reader, snapshot, now
+        raise StoreError(f"{resource} has {name} stand for ever other threads: repeat.", stored=False)
+
+    def _activated(
+        self, resource: str, thread: str, reader: Reader, name: str
+    ) -> Steps[tuple[Snapshot, RecordedSettings]]:
         """What is read of a memory once nothing is due in it that a client may activate."""
         for _ in range(_ACTIVATIONS):
-            snapshot = yield from self._snapshot(resource, thread, reader)
+            snapshot = yield from self._snapshot(resource, thread, reader, name)
             now = self._in_force(resource, snapshot.record)
             move = decide(pressure_of(snapshot), now.limits, snapshot.now)
-            if move.kind != "activate" or not snapshot.record.epoch or resource in self._only_read:
+            ours = (snapshot.stands_for or name) == thread and resource not in self._only_read
+            if move.kind != "activate" or not snapshot.record.epoch or not ours:
                 break
             if not (yield from self._activate(snapshot, move.chunks, now)):
                 break
         return snapshot, now
 
-    def _snapshot(self, resource: str, thread: str, reader: Reader) -> Steps[Snapshot]:
+    def _snapshot(self, resource: str, thread: str, reader: Reader, name: str) -> Steps[Snapshot]:
         configured = reading.as_scope(resource, thread, self._settings.for_agent(resource).scope)
         known = reader.names or Names(configured, {}, ())
         snapshot, reader.names = yield from reading.snapshot(
-            self._keys, resource, thread, known, reader.past, configured
+            self._keys, resource, thread, known, reader.past, configured, name
         )
         reader.snapshot = snapshot if self._fails_open else None
         return snapshot
@@ -145,9 +162,11 @@ class Contexts:
 
     def without_store(self, resource: str, thread: str, unsent: Sequence[Message], max_tokens: int | None) -> Context:
         """A context of what was read last and what could not be sent yet, saying that memory was unavailable."""
+        thread = self._aliases.thread(resource, thread)
         last = self._readers.of(resource, thread).snapshot or _nothing(resource, thread)
         known = {message.id for message in last.messages}
-        own = [m for m in unsent if (m.resource_id, m.thread_id) == (resource, thread) and m.id not in known]
+        here = [m for m in unsent if m.resource_id == resource and m.id not in known]
+        own = [m for m in here if self._aliases.thread(resource, m.thread_id) == thread]
         snapshot = msgspec.structs.replace(last, messages=[*last.messages, *own])
         view = self._in_force(resource, last.record).view_of(last.record.observation_tokens)
         now = int(time.time() * 1000)

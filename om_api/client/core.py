@@ -7,6 +7,7 @@ from om_api.client.contexts import Contexts
 from om_api.client.extracting import ExtractedReader
 from om_api.client.fleet.agents import AgentReader
 from om_api.client.forcing import Forcing
+from om_api.client.known_aliases import KnownAliases
 from om_api.client.lines import LineKeeper
 from om_api.client.owning import Owner
 from om_api.client.reading import MemoryReader, Scopes
@@ -16,6 +17,7 @@ from om_api.client.receipts import Receipt
 from om_api.client.reporting import Reporter
 from om_api.client.reviewing import Reviewer
 from om_api.client.syncing import Synced, Syncing, checked
+from om_api.client.threads import ThreadKeeper
 from om_api.client.trying import ModelTester
 from om_api.client.unsent import Unsent
 from om_api.client.watching import Watcher
@@ -57,10 +59,12 @@ class Core:
         self.keys = keys = keys_of(settings, cluster=cluster)
         self.count, self.clock = count, (clock := ServerClock())
         self.reporter = reporter = Reporter(keys, clock, tally=tally)
-        scopes = Scopes(settings, keys)
-        self.writing = Writer(settings, keys, clock, count, reporter, cluster=cluster)
+        self.scopes, aliases = (scopes := Scopes(settings, keys)), KnownAliases()
+        self.writing = Writer(settings, keys, clock, count, reporter, cluster=cluster, aliases=aliases)
         self.recalling = Recalling(settings, keys, scopes, count, ranker)
-        self.contexts = Contexts(settings, keys, count, reporter, self.recalling, fails_open=fails_open)
+        self.contexts = Contexts(
+            settings, keys, count, reporter, self.recalling, fails_open=fails_open, aliases=aliases
+        )
         self.syncing = Syncing(keys, scopes, self.writing)
         self.reading = MemoryReader(keys, scopes)
         self.extracted = ExtractedReader(keys, scopes)
@@ -68,6 +72,7 @@ class Core:
         self.owning = Owner(settings, keys, clock, scopes, count, reporter)
         self.lines = LineKeeper(settings, keys, scopes, count, reporter, self.owning)
         self.working = WorkingKeeper(settings, keys, scopes, count, reporter)
+        self.threads = ThreadKeeper(settings, keys, clock, scopes, count, reporter, self.writing)
         self.reviewing = Reviewer(settings, keys, scopes, count, reporter)
         self.watching = Watcher(settings, keys, scopes, patience_s=min(1.0, timeout / 2))
         self.agents, self.testing = AgentReader(settings, keys), ModelTester(settings, keys)
@@ -102,7 +107,7 @@ class Core:
 
     def known_ids(self, ids: Iterable[str], resource: str, thread: str) -> Steps[set[str]]:
         """Which of these ids are known."""
-        place = check_id(resource, "resource_id"), check_id(thread, "thread_id")
+        place = resource, (yield from self.scopes.named(resource, thread))
         return {*(yield from recognise(self.keys, *place, {check_id(each, "id") for each in ids}))}
 
     def _send(self, messages: list[EncodedMessage]) -> Steps[Receipt]:

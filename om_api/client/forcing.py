@@ -31,6 +31,7 @@ class Forcing:
     def observe(self, resource: str, thread: str | None, wait: float | None) -> Steps[Outcome]:
         """Have everything raw observed and activated, whatever the thresholds; `busy` while it is not done yet."""
         asked: list[tuple[Scope, str]] = []
+        thread = yield from self._scopes.named(resource, thread)
         for scope in (yield from self._scopes.holding(resource, thread, hinted=True)):
             look = yield from scope_state.look(self._keys, scope)
             if look.paused:
@@ -44,6 +45,7 @@ class Forcing:
     def reflect(self, resource: str, thread: str | None, wait: float | None) -> Steps[Outcome]:
         """Have a scope's observations condensed now, whatever the thresholds; `busy` while it is not done yet."""
         asked: list[tuple[Scope, str]] = []
+        thread = yield from self._scopes.named(resource, thread)
         for scope in (yield from self._scopes.holding(resource, thread, hinted=True)):
             look = yield from scope_state.look(self._keys, scope)
             if look.record.observation_count:

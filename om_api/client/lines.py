@@ -44,7 +44,8 @@ class LineKeeper:
     def add(self, text: str, resource: str, thread: str, priority: int, by: str) -> Steps[LineChange]:
         """Append an observation of one line, dated today by the agent's zone."""
         settings = self._writable(resource)
-        scope = yield from self._scopes.of(resource, check_id(thread, "thread_id"))
+        thread = yield from self._scopes.named(resource, thread)
+        scope = yield from self._scopes.of(resource, thread)
         if priority not in _PRIORITIES:
             raise InvalidInputError(f"priority {priority} is none: use 1 (small) to 5 (it matters for long)")
         line = item(text, priority)
@@ -73,6 +74,7 @@ class LineKeeper:
         self, was: str, now: str, resource: str, thread: str | None, observation: str | None, by: str
     ) -> Steps[LineChange]:
         """See Corrector.correct."""
+        thread = yield from self._scopes.named(resource, thread)
         corrector, scope = yield from self._corrector(resource, thread, by)
         if observation is not None:
             check_id(observation, "observation_id")
@@ -98,7 +100,8 @@ class LineKeeper:
 
     def pin(self, line: str, resource: str, thread: str | None, by: str) -> Steps[Pinned]:
         """Have a line stay, whatever is reflected."""
-        settings, scope = self._writable(resource), (yield from self._scopes.one(resource, thread))
+        settings, thread = self._writable(resource), (yield from self._scopes.named(resource, thread))
+        scope = yield from self._scopes.one(resource, thread)
         most = recorded_settings.of(settings).limits.observation_threshold // _SHARE
         who = yield from self._by(by)
         done = yield from pinning.pin(self._keys, scope, line, thread, who, most, self._count)
@@ -110,6 +113,7 @@ class LineKeeper:
         """Let a pinned line go; it stays where it stands, until a reflection leaves it out."""
         self._writable(resource)
         yield from self._by(by)
+        thread = yield from self._scopes.named(resource, thread)
         for scope in (yield from self._scopes.holding(resource, thread)):
             if done := (yield from pinning.unpin(self._keys, scope, line, thread)):
                 yield from self._tell("unpinned", scope, done.pin.thread or None, by, pin=done.pin.id)
@@ -119,6 +123,7 @@ class LineKeeper:
     def pins(self, resource: str, thread: str | None) -> Steps[list[Pin]]:
         """What is pinned, in the order in which it was: of every thread, or of one and what is common."""
         found = list[Pin]()
+        thread = yield from self._scopes.named(resource, thread)
         for scope in (yield from self._scopes.holding(resource, thread)):
             record = (yield from scope_state.look(self._keys, scope)).record
             found += [pin for pin in pins_of(record.pins) if thread is None or pin.thread in {"", thread}]

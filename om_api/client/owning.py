@@ -43,6 +43,7 @@ class Owner:
 
     def clear(self, resource: str, thread: str | None = None) -> Steps[Cleared]:
         """Remove a resource's memory, or one thread of it, in one step."""
+        thread = yield from self._scopes.named(resource, thread)
         scope = yield from self._scopes.of(resource, thread)
         if thread is None:
             did = yield from cleared(self._keys, resource)
@@ -62,7 +63,7 @@ class Owner:
             )
         if thread is not None and message is None:
             raise InvalidInputError("a text is erased from all threads: leave thread_id out, or name a message")
-        named = thread if thread is None else check_id(thread, "thread_id")
+        named = yield from self._scopes.named(resource, thread)
         find = a_message(resource, check_id(message, "message"), named) if text is None else a_text(text)
         erase = partial(self._eraser(resource).erase, resource, find, dry_run=dry_run)
         done = yield from erase() if dry_run else self._changed(resource, erase, everything)
@@ -103,7 +104,7 @@ class Owner:
         settings = writable(self._settings, resource, "restored")
         if not 0 <= generation < reading.MOST_GENERATIONS:
             raise InvalidInputError(f"{shown(generation)} is no generation: use one that om history lists, or 0")
-        scope = yield from self._scopes.one(resource, thread)
+        scope = yield from self._scopes.one(resource, (yield from self._scopes.named(resource, thread)))
         now_ms = yield from due.server_ms()
         ttl = recorded_settings.of(settings).retention_s
         keep, count = settings.kept_generations, self._count

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar, overload
 from zoneinfo import ZoneInfo
 
 import msgspec
@@ -14,9 +14,11 @@ from om_api.domain.notes.groups import NoteGroup, check_group, groups_of, is_per
 from om_api.domain.notes.groups import within as groups_within
 from om_api.domain.values import Chunk, Generation, Observation, Record, Scope, ThreadState, check_id, shown
 from om_api.settings import Settings
-from om_api.store.driver.steps import Askable, Leniently, Steps, batch
+from om_api.store.driver.steps import Askable, Leniently, Steps
 from om_api.store.memory import clear, kept, reading, scope_state
 from om_api.store.memory.keys import Keys
+from om_api.store.threads.aliases import resolve
+from om_api.store.threads.describing import ThreadsWanted, listed
 
 T = TypeVar("T")
 
@@ -39,6 +41,17 @@ class Scopes:
         configured = self._settings.for_agent(check_id(resource, "resource_id")).scope
         named = thread and check_id(thread, "thread_id")
         return (yield from reading.scope_in_force(self._keys, resource, named, configured))
+
+    @overload
+    def named(self, resource: str, thread: str) -> Steps[str]: ...
+    @overload
+    def named(self, resource: str, thread: str | None) -> Steps[str | None]: ...
+    def named(self, resource: str, thread: str | None) -> Steps[str | None]:
+        """The thread that a name is of: what it is an alias of, else itself; none where none is named."""
+        check_id(resource, "resource_id")
+        if thread is None:
+            return None
+        return (yield from resolve(self._keys, resource, check_id(thread, "thread_id")))
 
     def one(self, resource: str, thread: str | None) -> Steps[Scope]:
         """The same; in thread scope a thread must be named."""
@@ -83,11 +96,12 @@ class MemoryReader:
 
     def record(self, resource: str, thread: str | None) -> Steps[Record]:
         """A scope's bookkeeping; in thread scope a thread must be named."""
-        scope = yield from self._scopes.one(resource, thread)
+        scope = yield from self._scopes.one(resource, (yield from self._scopes.named(resource, thread)))
         return (yield from scope_state.look(self._keys, scope)).record
 
     def observations(self, resource: str, thread: str | None = None) -> Steps[list[Observation]]:
         """Tier 2, oldest first: of every thread, or of one."""
+        thread = yield from self._scopes.named(resource, thread)
         stored = yield from self._each(resource, thread, partial(reading.observations, self._keys))
         return [each.observation for each in stored if thread in {None, each.observation.thread_id}]
 
@@ -101,6 +115,7 @@ class MemoryReader:
     def chunks(self, resource: str, thread: str | None = None) -> Steps[list[Chunk]]:
         """What is sealed and not activated yet, oldest first, without what it came to."""
         found: list[Chunk] = []
+        thread = yield from self._scopes.named(resource, thread)
         for scope in (yield from self._scopes.holding(resource, thread)):
             found += (yield from scope_state.look(self._keys, scope)).chunks
         bare = (msgspec.structs.replace(chunk, observation=None) for chunk in found if thread in {None, chunk.thread})
@@ -110,7 +125,8 @@ class MemoryReader:
         """What is raw of a thread, unsealed and sealed, oldest first: all, or the `newest` of it."""
         if newest is not None and newest < 1:
             raise InvalidInputError(f"newest is {shown(newest)}: use 1 or more, or leave it out for all")
-        scope = yield from self._scopes.of(resource, check_id(thread, "thread_id"))
+        thread = yield from self._scopes.named(resource, thread)
+        scope = yield from self._scopes.of(resource, thread)
         return (yield from kept.living(self._keys, scope, thread, newest or 0))
 
     def sources(self, observation: str, resource: str) -> Steps[Partly[Message]]:
@@ -121,11 +137,13 @@ class MemoryReader:
 
     def generations(self, resource: str, thread: str | None = None) -> Steps[Partly[Generation]]:
         """Tier 3, oldest first; the last of a scope is in force."""
-        return _partly(self._each(resource, thread, partial(reading.generations, self._keys)))
+        thread = yield from self._scopes.named(resource, thread)
+        return (yield from _partly(self._each(resource, thread, partial(reading.generations, self._keys))))
 
     def history(self, resource: str, thread: str | None = None) -> Steps[Partly[Era]]:
         """The generations with what each of them replaced, oldest first."""
-        return _partly(self._each(resource, thread, self._eras))
+        thread = yield from self._scopes.named(resource, thread)
+        return (yield from _partly(self._each(resource, thread, self._eras)))
 
     def _eras(self, scope: Scope) -> Steps[list[Era]]:
         eras: list[Era] = []
@@ -138,6 +156,7 @@ class MemoryReader:
         """What one generation replaced, oldest first; none once it has expired."""
         if not 0 <= generation < reading.MOST_GENERATIONS:
             return Partly()
+        thread = yield from self._scopes.named(resource, thread)
         each = self._each(resource, thread, lambda scope: reading.replaced(self._keys, scope, generation))
         found = yield from _partly(each)
         return Partly((stored.observation for stored in found), found.partial)
@@ -163,11 +182,6 @@ class MemoryReader:
             raise NotFoundError(f"{resource} keeps no group {wanted}: om groups {resource} lists those there are")
         return Partly(found, kept.partial)
 
-    def threads(self, resource: str, after: str = "", limit: int | None = None) -> Steps[list[ThreadState]]:
-        """Threads by name, up to `limit` behind `after`, with what is unsealed and what the Observer last said of the task."""
-        check_id(resource, "resource_id")
-        every = yield from clear.threads_of(self._keys, resource)
-        names = [name for name in every if name > after][:limit]
-        ask = reading.threads(self._keys, resource, names), reading.last_raw(self._keys, resource, names)
-        found, raw = yield from batch(*ask, atomic=False)
-        return [msgspec.structs.replace(one, at=max(one.at, raw[one.id])) for one in found]
+    def threads(self, resource: str, wanted: ThreadsWanted) -> Steps[list[ThreadState]]:
+        """Threads in an order, with what is unsealed and what is said of them."""
+        return listed(self._keys, check_id(resource, "resource_id"), wanted)

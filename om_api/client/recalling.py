@@ -32,6 +32,7 @@ from om_api.store.index import distant
 from om_api.store.index.listing import MemoryPlace, listing
 from om_api.store.index.segments import Kept, segments
 from om_api.store.memory.keys import Keys
+from om_api.store.threads.aliases import aliases
 
 T = TypeVar("T")
 REMEMBERED, MOST = 256, 256 * 2**20  # resources, and bytes of what was decoded of them
@@ -55,16 +56,28 @@ class Recalling:
         check_id(resource, "resource_id")
         if asked.query.reason:
             return Recalled(query=asked.query.text, reason=asked.query.reason, notes=asked.query.notes)
+        asked = yield from self._named(resource, asked)
         scopes = (yield from self._scopes.every(resource)) if asked.kinds - {"message"} else []
         found, partial = yield from self._settled(resource, lambda index: self._answer(index, scopes, asked))
         if not partial:
             return found
         return msgspec.structs.replace(found, partial=partial, reason=found.reason and _NOT_ALL)
 
+    def _named(self, resource: str, asked: RecallQuery) -> Steps[RecallQuery]:
+        """What is asked, of the threads that its names stand for."""
+        if not (asked.threads or asked.query.threads):
+            return asked
+        stands = yield from aliases(self._keys, resource)
+        query = msgspec.structs.replace(
+            asked.query, threads=tuple(stands.get(name, name) for name in asked.query.threads)
+        )
+        return asked._replace(query=query, threads=frozenset(stands.get(name, name) for name in asked.threads))
+
     def browse(self, resource: str, message: str, before: int, after: int, thread: str | None) -> Steps[Browsed]:
         """A message and the turns around it; see the client's `browse`."""
         check_id(resource, "resource_id")
         check_id(message, "message_id")
+        thread = yield from self._scopes.named(resource, thread)
         found, partial = yield from self._settled(
             resource, lambda index: self._browsed(index, message, before, after, thread)
         )

@@ -38,7 +38,7 @@ class Reviewer:
 
     def proposal(self, resource: str, thread: str | None) -> Steps[Proposal | None]:
         """What waits of one memory; None where nothing does."""
-        scope = yield from self._scopes.one(resource, thread)
+        scope = yield from self._scopes.one(resource, (yield from self._scopes.named(resource, thread)))
         read = yield from reflection_input(self._keys, scope)
         if read.draft is None or not read.review.waits:
             return None
@@ -94,6 +94,7 @@ class Reviewer:
 
     def _read(self, resource: str, thread: str | None, proposal: str | None) -> Steps[ReflectionInput | None]:
         """What is to be decided about, if that still waits; a `proposal` is the id of the one that somebody saw."""
+        thread = yield from self._scopes.named(resource, thread)
         read = yield from reflection_input(self._keys, (yield from self._scopes.one(resource, thread)))
         return read if read.review.waits and proposal in {None, read.review.id} else None
 

@@ -24,6 +24,7 @@ from om_api.store.memory.kept import kept
 from om_api.store.memory.keys import Keys
 from om_api.store.memory.known import head, recognise
 from om_api.store.memory.push import BATCH, INSIDE, WHATEVER
+from om_api.store.threads.aliases import resolve
 
 _LIKELY_NEW = 16  # messages at a history's end that are sent at once, while nothing is remembered of it
 REMEMBERED = 256  # histories
@@ -51,13 +52,17 @@ class Synced(NamedTuple):
 
 
 class _Talk(NamedTuple):
-    """A history's messages without the instructions before them, how many those were, whose it is, and who sends it."""
+    """A history's messages without the instructions before them, how many those were, whose it is, and who sends it.
+
+    `name` is what it was called, which may be an alias of its `thread`.
+    """
 
     messages: Sequence[Message]
     skipped: int
     resource: str
     thread: str
     pusher: Pusher
+    name: str
 
 
 class _History(NamedTuple):
@@ -87,24 +92,42 @@ class Syncing:
         self._keys, self._scopes, self._writer = keys, scopes, writer
         self._last: LRU[tuple[str, str], _History] = LRU(REMEMBERED, MOST_BYTES)
 
-    def sync(self, given: Sequence[Message], resource: str, thread: str, pusher: Pusher = ANYBODY) -> Steps[Synced]:
+    def sync(self, given: Sequence[Message], resource: str, name: str, pusher: Pusher = ANYBODY) -> Steps[Synced]:
         """Add what is new of a thread's whole history, oldest first and `checked`: in one round trip where it just goes on."""
         skipped = len([*takewhile(lambda message: message.role == "system", given)])
-        talk = _Talk(given[skipped:], skipped, resource, thread, pusher)
-        if not talk.messages:
+        if not given[skipped:]:
             return Synced(("",) * skipped, 0, 0)
-        history, fresh = _guessed(talk.messages, self._last.get((resource, thread)))
+        for _ in range(_TRIES):
+            thread = self._writer.aliases.thread(resource, name)
+            found = yield from self._added(_Talk(given[skipped:], skipped, resource, thread, pusher, name))
+            if found is not None:
+                return found
+        raise StoreError(f"thread {name} of {resource} changes faster than it can be read: repeat.", stored=False)
+
+    def _added(self, talk: _Talk) -> Steps[Synced | None]:
+        """Add what is new; None where the history is of another thread than this client knew of."""
+        place = talk.resource, talk.thread
+        history, fresh = _guessed(talk.messages, self._last.get(place))
         found = yield from self._continued(talk, history, fresh)
         for _ in range(_TRIES):
             if found is not None:
                 break
+            if not (yield from self._is_its_thread(talk)):
+                return None
             history, found = yield from self._compared(talk, history)
         if found is None:
-            raise StoreError(f"thread {thread} of {resource} changes faster than it can be read: repeat.", stored=False)
+            return None
         end = history._replace(changed=found.changed).cut()
-        self._last.put((resource, thread), end, _BYTES * len(end.ids))
-        ids = ("",) * skipped + tuple(history.ids)
-        return found._replace(ids=ids, diverged_at=_diverged_at(ids, found, skipped))
+        self._last.put(place, end, _BYTES * len(end.ids))
+        ids = ("",) * talk.skipped + tuple(history.ids)
+        return found._replace(ids=ids, diverged_at=_diverged_at(ids, found, talk.skipped))
+
+    def _is_its_thread(self, talk: _Talk) -> Steps[bool]:
+        """Whether a history is still of the thread that it was taken for; of one that came by an alias the store is asked."""
+        if talk.thread != talk.name:
+            stands = yield from resolve(self._keys, talk.resource, talk.name)
+            self._writer.aliases.learn(talk.resource, talk.name, stands)
+        return self._writer.aliases.thread(talk.resource, talk.name) == talk.thread
 
     def _continued(self, talk: _Talk, history: _History, fresh: int) -> Steps[Synced | None]:
         """Send what is probably new, if all before it is known; None where it is not, or the thread went on otherwise."""
@@ -123,8 +146,8 @@ class Syncing:
         return found._replace(changed=changed + found.changed)
 
     def _ready(self, talk: _Talk, ids: Sequence[str], sent: Sequence[int]) -> list[EncodedMessage]:
-        messages, skipped, resource, thread, _ = talk
-        own = (structs.replace(messages[n], id=ids[n], resource_id=resource, thread_id=thread) for n in sent)
+        messages, skipped, resource, _, _, name = talk
+        own = (structs.replace(messages[n], id=ids[n], resource_id=resource, thread_id=name) for n in sent)
         return self._writer.prepare_all(own, [skipped + n for n in sent])
 
     def _compared(self, talk: _Talk, history: _History) -> Steps[tuple[_History, Synced | None]]:
@@ -133,7 +156,7 @@ class Syncing:
         Time 0: this client reads what is kept. Time 1: another adds a turn that both have, by another id. Time 2: this one sends
         it; the thread does not end as it did, and nothing is added.
         """
-        messages, _, resource, thread, _ = talk
+        messages, _, resource, thread, _, _ = talk
         end, forgets = yield from head(self._keys, resource, thread)
         anew = named(messages, history.said)
         known = yield from recognise(self._keys, resource, thread, {*history.ids, *anew})

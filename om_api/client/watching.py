@@ -86,8 +86,8 @@ class Watcher:
 
     def is_known(self, resource: str, thread: str | None) -> Steps[bool]:
         """Whether anything is kept of a resource."""
-        named = thread and check_id(thread, "thread_id")
-        return resource_index.is_known(self._keys, check_id(resource, "resource_id"), named)
+        named = yield from self._scopes.named(resource, thread or None)
+        return (yield from resource_index.is_known(self._keys, resource, named))
 
     def events(self, after: str, wanted: Wanted, count: int, wait: float = 0) -> Steps[Told]:
         """Events behind an id, or the newest ones; where there is none, what comes within `wait` seconds."""

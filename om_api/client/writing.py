@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from copy import copy
 
+from om_api.client.known_aliases import KnownAliases
 from om_api.client.receipts import Receipt, ReceiptTally
 from om_api.client.reporting import Reporter
 from om_api.domain.caching import LRU
@@ -23,6 +24,7 @@ from om_api.store.memory.keys import Keys
 from om_api.store.memory.push import BATCH, NO_HISTORY, Pushed, ServerClock, push, replicas_of
 
 THREADS = 4_096  # whose last message is remembered
+_ALIASES = 5  # that may change while a push is on its way
 _JUST_AHEAD = 60_000  # ms by which turns that were added together may be ahead of the clock
 
 
@@ -38,9 +40,10 @@ class Writer:
         reporter: Reporter,
         *,
         cluster: bool = False,
+        aliases: KnownAliases | None = None,
     ) -> None:
         self._settings, self._keys, self._clock, self._reporter = settings, keys, clock, reporter
-        self.count = count
+        self.count, self.aliases = count, aliases or KnownAliases()
         self._cluster = cluster
         self._last_ms: LRU[tuple[str, str], _ThreadTimes] = LRU(THREADS)
 
@@ -145,7 +148,8 @@ class Writer:
     ) -> Steps[bool]:
         """Push messages of one resource, and what they say more than is known by their ids; `before` as in push.push.
 
-        False, and nothing is kept, where the thread went on otherwise than from `before`. Raises RateLimitedError where
+        False, and nothing is kept, where the thread went on otherwise than from `before`, or is an alias of another than this
+        client knew of. Raises RateLimitedError where
         resource or pusher are further ahead of their limits than `ahead_s`.
         """
         try:
@@ -154,6 +158,8 @@ class Writer:
             yield from self._reporter.refused(resource)
             raise
         tally.take(pushed)
+        if pushed.alias:
+            return False
         for each, known in pushed.other:
             waits = self._replicas(resource)
             said = yield from amend(self._keys, each, known, self.count, replace=replace, replicas=waits)
@@ -166,7 +172,20 @@ class Writer:
         return PushPace(limits.limits(), pusher, ahead_s) if limited else UNLIMITED
 
     def _pushed(self, resource: str, batch: Sequence[EncodedMessage], before: bytes, pace: PushPace) -> Steps[Pushed]:
-        """Push, and have what is due marked."""
+        """Push, and have what is due marked; what came by an alias to the thread that it stands for."""
+        for _ in range(len(batch) + _ALIASES):
+            pushed = yield from self._pushed_once(resource, batch, before, pace)
+            if pushed.alias is None:
+                return pushed
+            self.aliases.learn(resource, *pushed.alias)
+            if before != NO_HISTORY:
+                return pushed
+        raise StoreError(f"aliases of {resource} change faster than they can be read: repeat.", stored=False)
+
+    def _pushed_once(
+        self, resource: str, batch: Sequence[EncodedMessage], before: bytes, pace: PushPace
+    ) -> Steps[Pushed]:
+        placed, through = self.aliases.placed(resource, batch)
         by_thread = self._settings.for_agent(resource).scope == "thread"
         mark = not self._cluster
         if self._cluster:
@@ -178,8 +197,9 @@ class Writer:
             self._keys,
             self._clock,
             resource,
-            batch,
+            placed,
             before=before,
+            through=through,
             thread_scope=by_thread,
             mark=mark,
             pace=pace,

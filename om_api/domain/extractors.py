@@ -165,6 +165,19 @@ def extracted_with(so_far: Mapping[str, Mapping[str, ExtractedValue]], found: It
     return made
 
 
+def readdressed(extracted: Extracted, was: str, becomes: str) -> Extracted:
+    """What was extracted, with what was found of one thread as found of another; of what both say the newer one counts."""
+    if was not in extracted:
+        return extracted
+    moved = {thread: dict(values) for thread, values in extracted.items() if thread != was}
+    of = moved.setdefault(becomes, {})
+    for slug, value in extracted[was].items():
+        older, newer = sorted((of.get(slug, value), value), key=lambda each: each.at)
+        now = newest(older.value, newer.value) if slug == WORKING else merged(older.value, newer.value)
+        of[slug] = msgspec.structs.replace(newer, value=now)
+    return moved
+
+
 def stamped(fields: Mapping[str, Any], at: int) -> dict[str, list[Any]]:
     """Fields as they are kept where the newest of several counts: each with when (Unix ms) it was said."""
     return {field: [value, at] for field, value in fields.items()}

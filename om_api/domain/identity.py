@@ -6,7 +6,7 @@ was kept is a beginning of what comes if its parts come first, the last of them 
 
 import hashlib
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -173,6 +173,24 @@ def whole_of(message: Message, day: int) -> bytes:
     if not (0 <= length <= _LONGEST and 0 <= check < 2**32):
         return b""
     return mark(name) + (day or GOES_ON).to_bytes(2) + length.to_bytes(3) + check.to_bytes(4)
+
+
+def whole_with(earlier: Mapping[str, Message], message: Message) -> Message:
+    """A message that goes on another one, in one piece with it; itself where it does not, or the two make nothing whole."""
+    first = earlier.get(continues(message) or "")
+    if first is None:
+        return message
+    *before, last = first.parts or [{"type": "text", "text": ""}]
+    head, *rest = message.parts or [{"type": "text", "text": ""}]
+    grown: list[list[dict[str, Any]]] = [[*first.parts, *message.parts]]
+    if last["type"] == head["type"] == "text":
+        grown.append([*before, {**last, "text": last["text"] + head["text"]}, *rest])
+    for parts in grown:
+        plain = len(parts) == 1 and set(parts[0]) == {"type", "text"}
+        whole = msgspec.structs.replace(first, content=parts[0]["text"] if plain else parts, tokens=None)
+        if form_of(whole) == whole_of(message, 0)[9:]:
+            return whole
+    return message
 
 
 def wholes(messages: Iterable[Message]) -> dict[str, bytes]:

@@ -12,7 +12,8 @@ class Snapshot(msgspec.Struct, kw_only=True):
 
     `messages` are the own thread's raw messages, sealed ones included, by score; `others` the newest raw messages of
     other threads (oldest first in each) with how many each holds in `other_counts`. `signing_key` is the resource's
-    secret, "" while it has none. `working` are the working memories of the thread and, under "", of the resource.
+    secret, "" while it has none. `working` are the working memories of the thread and, under "", of the resource. `stands_for`
+    is the thread that the name stands for by which it was asked for, "" where that is no alias.
     """
 
     scope: Scope
@@ -28,4 +29,5 @@ class Snapshot(msgspec.Struct, kw_only=True):
     paused: bool = False
     working: dict[str, KeptFields] = {}
     signing_key: str = ""
+    stands_for: str = ""
     now: int = 0

@@ -41,6 +41,17 @@ def runs(lines: Sequence[str], threads: Container[str] | None = None) -> Iterato
         yield "", between
 
 
+def renamed(text: str, was: str, becomes: str) -> str:
+    """The text with the sections of one thread as those of another."""
+    lines, at = text.split("\n"), 0
+    while at < len(lines):
+        name, end = _section(lines, at)
+        if name == was:
+            lines[at] = section(becomes, ())[0]
+        at = end
+    return "\n".join(lines)
+
+
 def _section(lines: Sequence[str], at: int) -> tuple[str, int]:
     """Whose section begins at a line, "" if none does, and the line behind it. A heading inside an open section is none."""
     opening = _OPENING.fullmatch(lines[at])

@@ -322,11 +322,23 @@ class Stored(NamedTuple):
     member: bytes
 
 
+@learned
+class CopiedFrom(msgspec.Struct, frozen=True, kw_only=True):
+    """What a thread was copied from: the thread, of which resource, and its last message that the copy has."""
+
+    resource_id: str
+    thread_id: str
+    message_id: str
+
+
 class ThreadState(msgspec.Struct, frozen=True, kw_only=True):
     """One thread of a resource: what is unsealed of it and what the Observer last said of its task.
 
     `current_task_at` and `current_task_from` are the time (Unix ms) and the id of the newest message it was noted from, 0
     and "" where nobody knows; likewise for the suggested response. An empty text with a time: it was noted that there is none.
+    `title_by` is who gave it its title: `observer` where it was suggested, and gives way to the next suggestion. `archived_at`
+    is 0 for one that is not archived, `last_observed_at` for one of which nothing was activated yet; `copied_from` is what a
+    copy was made of. `place` is where it stands in the order of activity, to read on behind.
     """
 
     id: str
@@ -340,3 +352,13 @@ class ThreadState(msgspec.Struct, frozen=True, kw_only=True):
     suggested_response_at: int = 0
     suggested_response_from: str = ""
     title: str = ""
+    title_by: str = ""
+    metadata: dict[str, Any] = {}
+    archived_at: int = 0
+    last_observed_at: int = 0
+    copied_from: CopiedFrom | None = None
+
+    @property
+    def place(self) -> str:
+        """Where it stands in the order of activity."""
+        return f"{self.at}:{self.id}"

@@ -41,6 +41,7 @@ from om_api.http.routes import (
     rejected,
     resources,
     stream_tokens,
+    threads,
     webhooks,
 )
 from om_api.http.routes import (
@@ -66,6 +67,8 @@ _WRITTEN_AND_READ = (
     contexts.router,
     recall.router,
     recall_tool.router,
+    threads.router,
+    threads.names,
     resources.threads,
     observations.router,
     lines.router,

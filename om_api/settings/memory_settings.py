@@ -313,6 +313,7 @@ class MemorySettings(Group):
     reflection: ReflectionSettings = ReflectionSettings()
     recall: RecallSettings = RecallSettings()
     working_memory: WorkingMemorySettings = WorkingMemorySettings()
+    thread_titles: bool = switch("the Observer suggests a title for each thread (docs/threads.md)", on=True)
     extractors: Extractors = setting(
         Mapped(), "sections that a model fills beside its notes, by name (docs/extractors.md)", EXTRACTORS_PERMITTED
     )

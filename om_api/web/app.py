@@ -32,13 +32,14 @@ from om_api.web.routes import (
     reviews,
     settings,
     sign_in,
+    threads,
     work,
     working_memory,
 )
 
 _OF_AGENTS = (
-    *(agents.router, agent.router, actions.router, lines.router, context.router, generations.router, recall.router),
-    *(rejected.router, settings.router, manage.router, working_memory.router),
+    *(agents.router, agent.router, actions.router, lines.router, threads.router, context.router, generations.router),
+    *(recall.router, rejected.router, settings.router, manage.router, working_memory.router),
 )
 _OF_ALL = (
     sign_in.router,

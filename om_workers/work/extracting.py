@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from om_api.context.kept import proposed_in
-from om_api.domain.extractors import WORKING, Extracted, Extractor, extracted_with, merged
+from om_api.domain.extractors import TITLE, WORKING, Extracted, Extractor, extracted_with, merged
 from om_api.domain.message_tokens import Count
 from om_api.domain.values import ExtractedValue, Generation, Observation, Stored
 from om_api.domain.working_memory import KeptFields, WorkingForm, values_of
@@ -29,7 +29,8 @@ NOTHING_FOUND = Found({}, (), {})
 def wanted(agent: MemorySettings) -> tuple[Extractor, ...]:
     """The sections that an agent's Observer is asked for beside its notes."""
     form = agent.working_memory.form() if agent.working_memory.observe else None
-    return (*agent.extractors_by("observer"), *([_of_working(form, agent)] if form else []))
+    title = (Extractor(slug=TITLE, instruction=""),) if agent.thread_titles else ()
+    return (*title, *agent.extractors_by("observer"), *([_of_working(form, agent)] if form else []))
 
 
 def _of_working(form: WorkingForm, agent: MemorySettings) -> Extractor:

@@ -4,8 +4,9 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from om_api.domain.extractors import Extracted
+from om_api.domain.extractors import TITLE, Extracted
 from om_api.domain.messages import Message
+from om_api.domain.titles import SUGGESTED
 from om_api.domain.values import Chunk, Observation, Scope, ThreadState
 from om_api.domain.working_memory import KeptFields
 from om_api.recall.segment import encode
@@ -84,7 +85,15 @@ def read(services: Services, scope: Scope, ids: Sequence[str], seen: ScopeState 
     now = {chunk.id: chunk for chunk in state.chunks if not chunk.ready}
     kept = said_so_far(generations[-1] if generations else None, before)
     return [
-        Sealed(state, now[chunk.id], said, before, _task(pending, thread), waits, _kept(kept, thread.id, fields))
+        Sealed(
+            state,
+            now[chunk.id],
+            said,
+            before,
+            _task(pending, thread),
+            waits,
+            _kept(kept, thread.id, fields) | _title(pending, thread),
+        )
         for chunk, thread, said in zip(chunks, threads, messages, strict=True)
         if chunk.id in now
     ]
@@ -98,6 +107,14 @@ def _task(pending: Sequence[Observation], thread: ThreadState) -> str:
     """What the newest note on it says, activated or not."""
     said = [one.task_state for one in pending if one.thread_id == thread.id and (one.task_state or one.no_task)]
     return [thread.current_task, *said][-1]
+
+
+def _title(pending: Sequence[Observation], thread: ThreadState) -> dict[str, str]:
+    """What the thread is called, by the newest suggestion, activated or not, unless somebody gave it its title."""
+    said = [one.extracted[TITLE] for one in pending if one.thread_id == thread.id and TITLE in one.extracted]
+    suggested = not thread.title or thread.title_by == SUGGESTED
+    title = [thread.title, *(said if suggested else ())][-1]
+    return {TITLE: title} if title else {}
 
 
 def observation_of(

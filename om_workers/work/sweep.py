@@ -20,6 +20,7 @@ from om_api.store.memory.adopt import adopt, older_members
 from om_api.store.memory.scope_state import ScopeState
 from om_api.store.reviews import review_index
 from om_api.store.reviews.drafts import review_of
+from om_api.store.threads import aliases
 from om_workers.work.scope_worker import pressure_of
 from om_workers.work.services import Services
 
@@ -91,15 +92,15 @@ class Sweeper:
         keys, settings = self._services.keys, self._services.settings.for_agent(resource)
         if settings.read_only:
             return Outcome.REST
-        asked = batch(reading.stored_scope(keys, resource), scope_state.raw_sets(keys, resource, [thread]))
-        stored, sets = self._run(asked)
-        scope, raw = reading.as_scope(resource, thread, stored or settings.scope), sets[thread]
+        word, sets = reading.stored_scope(keys, resource), scope_state.raw_sets(keys, resource, [thread])
+        stored, found, stands = self._run(batch(word, sets, aliases.resolve(keys, resource, thread)))
+        scope, raw = reading.as_scope(resource, stands, stored or settings.scope), found[thread]
         if raw.members == raw.counted:
             # nothing to adopt; but whoever adopted it may have died before it was marked
             self._run(due.mark(keys.due_observe, [scope] if raw.members else []))
             return Outcome.REST
         adopted = self._run(adopt(keys, self._services.clock, resource, thread, self._services.count))
-        self._services.events.adopted(resource, thread, adopted)
+        self._services.events.adopted(resource, stands, adopted)
         if adopted is None:
             return Outcome.SUPERSEDED
         self._run(due.mark(keys.due_observe, [scope]))

@@ -548,7 +548,13 @@ def test_a_reader_shows_the_task_and_the_suggestion_that_the_library_shows(read,
 
 
 def test_the_page_names_every_field_of_a_threads_hash(client, prefix):
-    world = World(client, prefix, Scripted("<observations>\n* noted\n</observations>\n<current-task>x</current-task>"))
+    world = World(
+        client,
+        prefix,
+        Scripted(
+            "<observations>\n* noted\n</observations>\n<current-task>x</current-task>\n<thread-title>\nthe roof\n</thread-title>"
+        ),
+    )
     world.say("the roof leaks")
     world.om.force_observe("t-1", "harold")
     world.settle()

@@ -11,6 +11,7 @@ from fuzz.cold import Row, is_over
 _PLACEHOLDER = "could not be observed"
 _TYPES = {
     "tokens": "hash",
+    "aliases": "hash",
     "record": "hash",
     "chunk": "hash",
     "messages": "zset",

@@ -51,6 +51,7 @@ class Expected:
 
     def __init__(self) -> None:
         self.threads: dict[tuple[str, str], str] = {}
+        self._aliases: dict[str, dict[str, str]] = defaultdict(dict)
         self.turns = Turns()
         self.contents = Contents(self.turns.forms)
         self._surely: dict[str, set[str]] = defaultdict(set)
@@ -68,7 +69,7 @@ class Expected:
         self._pushes.append(push)
         self._perhaps[push.resource].update(push.adds)
         for name in push.ids:
-            self.threads[push.resource, name] = push.thread
+            self.threads[push.resource, name] = self.place(push.resource, push.thread)
         for name, form in said:
             self.contents.offer(push.resource, name, form, replace=replace)
         for removal in self._removals:
@@ -151,6 +152,14 @@ class Expected:
             push.doubtful |= set(push.ids)
             push.overlapped = True
 
+    def place(self, resource: str, thread: str) -> str:
+        """The thread that a name stood for when we looked last."""
+        return self._aliases[resource].get(thread, thread)
+
+    def clearing(self, resource: str) -> bool:
+        """Whether an owner clears anything of this resource now."""
+        return any(removal.resource == resource and removal.kind == "clears" for removal in self._removals)
+
     def of(self, resource: str, thread: str | None = None) -> set[str]:
         """Every id that may be there, in one thread or in all."""
         return {name for name in self._perhaps[resource] if thread in {None, self.threads[resource, name]}}
@@ -167,6 +176,7 @@ class Expected:
 
     def check(self, resource: str, held: Held) -> None:
         """P1, from outside."""
+        self._meet_aliases(resource, held)
         self._meet_unnamed(resource, held)
         covered, past = covering(held)
         self._stood[resource] = set(covered)
@@ -175,7 +185,7 @@ class Expected:
                 raise BrokenError(f"{resource}: the acknowledged message {name} is LOST")
         if lost := past - self._expired[resource]:
             raise BrokenError(f"{resource}: the messages behind an observation are LOST: {sorted(lost)}")
-        open_ = waiting(held)
+        open_ = {self.place(resource, thread) for thread in waiting(held)}
         for name, times in covered.items():
             if name.startswith("malformed"):
                 continue
@@ -206,6 +216,18 @@ class Expected:
 
     def _unnamed(self, resource: str) -> set[str]:
         return {name for of, name in self.threads if of == resource and name.startswith("s-")}
+
+    def _meet_aliases(self, resource: str, held: Held) -> None:
+        """What was said by a name that stands for another thread by now is that thread's."""
+        standing = held.of("aliases").get("", {})
+        now = self._aliases[resource] = {name.decode(): thread.decode() for name, thread in standing.items()}
+        for key, thread in self.threads.items() if now else ():
+            if key[0] == resource and thread in now:
+                self.threads[key] = now[thread]
+        for thread in now:
+            for kind in ("observations", "source", "chunks"):
+                if held.of(kind).get(thread):
+                    raise BrokenError(f"{resource}: {thread} stands for another thread, and holds {kind} of its own")
 
     def _meet_unnamed(self, resource: str, held: Held) -> None:
         """Messages that were given no id are known by what they say: there are no more of them than were said."""

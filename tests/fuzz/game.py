@@ -53,6 +53,7 @@ class Game:
         self.kept = Kept()
         self.plain_ids: set[tuple[str, str]] = set()
         self.reviewed: set[str] = set()
+        self.aliasing: Counter[str] = Counter()  # resources of which an alias is being made
         self.half_cleared: set[str] = set()  # resources of which a clear was not answered
         self.dice = random.Random(f"{seed}:begin")
         self.model = Moody(random.Random(f"{seed}:model"))

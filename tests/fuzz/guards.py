@@ -106,6 +106,16 @@ GUARDS = (
         without("seal", "ids.save(set)", ""),
     ),
     Guard(
+        "alias does not ask whether it holds what was read",
+        "what is written while a conversation changes its id is left behind where nobody looks",
+        without(
+            "alias",
+            " or redis.call('ZCARD', messages) ~= #raw or (tonumber(counts[2] or '') or 0) ~= #raw then",
+            " then",
+        ),
+        seed=11,
+    ),
+    Guard(
         "reflect does not ask what is pinned",
         "a line is pinned while a model thinks, and the reflection takes it away",
         without("reflect", "(version[4] or '') ~= pinned or ", ""),

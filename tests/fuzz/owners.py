@@ -86,7 +86,9 @@ def clear_overtaken(game: Game) -> None:
 
 def clear_thread(game: Game) -> None:
     """A thread ends."""
-    om, resource, thread = game.world.om, game.resource, game.thread
+    om, resource, thread = game.world.om, game.resource, game.expected.place(game.resource, game.thread)
+    if game.aliasing[resource]:  # whose what it holds is nobody can say before that is over
+        return
     ids = game.expected.ever(resource, thread)
     work = lambda: bool(om.clear(resource, thread).outcome == "cleared")  # noqa: E731
     game.begin("clear thread", removing(game, ids, work, "clears"))

@@ -80,6 +80,13 @@ OF_AN_ARCHIVE = {
     "drop from Redis": "archive.lua",
     "bring back into Redis": "bring_back.lua",
 }
+OF_THREADS = {  # of every fourth seed
+    "another name stands for a thread": "alias.lua",
+    "another name for a thread, overtaken": "alias_overtaken",
+    "a plain write under an alias": "readdress.lua",
+    "a thread is named or archived": "describe.lua",
+    "a thread is copied": "copy.lua",
+}
 OF_A_CLUSTER = {
     "a slot sets out for another node": "slot_leaves",
     "a part of its keys goes": "slot_goes_on",
@@ -113,7 +120,7 @@ def head(seeds: int, steps: int, seconds: float, server: str) -> str:
 
 def table(ran: str, verbs: Counter[str], steps: int) -> str:
     """The report of a clean run, as Markdown."""
-    known = VERBS | OF_AN_ARCHIVE
+    known = VERBS | OF_AN_ARCHIVE | OF_THREADS
     shares = [(name, 100 * verbs[counted] / steps) for name, counted in known.items()]
     rows = [f"| {name} | {share:.1f} % |" for name, share in sorted(shares, key=lambda pair: -pair[1])]
     return "\n".join([ran, "", _INVARIANTS, "", "| verb | of all steps |", "|---|---|", *rows])

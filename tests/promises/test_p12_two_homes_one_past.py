@@ -6,6 +6,7 @@ import msgspec
 import pytest
 from world import World
 
+from om_api.domain.errors import InvalidInputError
 from om_api.domain.values import Outcome
 from om_api.store.driver.steps import FromArchive
 from om_workers.work.archiver import Archiver
@@ -140,3 +141,22 @@ def test_clearing_reaches_the_archive(past):
 
     assert b"voyage" not in b"".join(past.om.export_memory("harold"))
     assert past.services.run(FromArchive(lambda archive: archive.names("harold"))) == set()
+
+
+def test_what_was_archived_of_a_conversation_that_changed_its_id_is_the_threads(past):
+    """It comes back, is made the thread's, and goes again; where each thread has a memory of its own nothing is changed."""
+    everything = {hit.id for hit in past.om.recall("voyage", "harold", limit=50).hits}
+    assert archive(past) > 0
+    before = answers(past)
+    if past.settings.memory.scope == "thread":
+        with pytest.raises(InvalidInputError, match="t-2 of harold has a memory of its own"):
+            past.om.alias_thread("t-2", "t-1", "harold")
+        assert answers(past) == before
+        return
+    past.om.alias_thread("t-2", "t-1", "harold")
+    past.settle()
+    for _ in range(2):
+        assert {hit.id for hit in past.om.recall("voyage", "harold", thread_id="t-2", limit=50).hits} == everything
+        assert {each.thread_id for era in past.om.history("harold") for each in era.replaced} == {"t-1"}
+        assert past.om.verify() == []
+        archive(past)

@@ -6,8 +6,8 @@ import { checkedId, newId } from "./ids.js";
 import { LastContexts } from "./last_contexts.js";
 import { type Asked, Transport, encoded } from "./transport.js";
 import type {
-  Around, Call, Context, Event, Forced, Format, Generation, KeptMessage, Message, NoteGroup, Observation, Options, Place, Recalled,
-  Extracted, RecallOptions, Receipt, Stats, Synced, Thread, WorkingChange, WorkingMemory,
+  Alias, Aliased, Around, Call, Context, Copied, Event, Forced, Format, Generation, KeptMessage, Message, Observation, Options, Place, Recalled,
+  Extracted, NoteGroup, RecallOptions, Receipt, Stats, Synced, Thread, ThreadChange, WorkingChange, WorkingMemory,
 } from "./types.js";
 import { Unsent, type Waiting } from "./waiting.js";
 
@@ -147,6 +147,40 @@ export class ObservationalMemory {
     return (await this.#transport.json<{ text: string }>(`${this.#of(options.resourceId)}/recall-tool`, asked)).text;
   }
 
+  /** The threads of a resource, by name or those first that were heard of last; archived ones where they are asked for. */
+  async threads(options: { order?: "name" | "activity"; archived?: "no" | "yes" | "all" } & Place & Call = {}): Promise<Thread[]> {
+    return this.#every(`${this.#of(options.resourceId)}/threads`, { order: options.order, archived: options.archived }, options);
+  }
+
+  /** Give a thread a title (none: one is suggested again), metadata, or have it out of sight until it gets a message. */
+  async setThread(change: ThreadChange, options: Place & Call = {}): Promise<Thread> {
+    const { resource, thread } = this.#place(options);
+    return this.#transport.json(pathOf(resource, thread), { method: "PATCH", body: change, ...this.#call(options) });
+  }
+
+  /** Make a thread that reads as another does up to a message, and goes on by itself. */
+  async copyThread(to: string, options: { until?: string; toResource?: string } & Place & Call = {}): Promise<Copied> {
+    const { resource, thread } = this.#place(options);
+    const body = { to, ...(options.until === undefined ? {} : { until: options.until }), ...(options.toResource === undefined ? {} : { to_resource: options.toResource }) };
+    return this.#transport.json(`${pathOf(resource, thread)}/copies`, { method: "POST", body, ...this.#call(options) });
+  }
+
+  /** The names that stand for threads. */
+  async threadAliases(options: { resourceId?: string } & Call = {}): Promise<Alias[]> {
+    return this.#every(`${this.#of(options.resourceId)}/aliases`, {}, options);
+  }
+
+  /** Have a name stand for the thread: whatever is written to or read of it is the thread's from then on. */
+  async aliasThread(alias: string, options: Place & Call = {}): Promise<Aliased> {
+    const { resource, thread } = this.#place(options);
+    const path = `${this.#of(resource)}/aliases/${encodeURIComponent(checkedId(alias, "alias"))}`;
+    return this.#transport.json(path, { method: "PUT", body: { thread_id: thread }, ...this.#call(options) });
+  }
+
+  /** End an alias: `cleared`, or `rest` where it was none. What came by it stays with the thread. */
+  async unaliasThread(alias: string, options: { resourceId?: string } & Call = {}): Promise<{ outcome: string }> {
+    const path = `${this.#of(options.resourceId)}/aliases/${encodeURIComponent(checkedId(alias, "alias"))}`;
+    return this.#transport.json(path, { method: "DELETE", ...this.#call(options) });
   /** The fields that the Actor keeps; `threadId` where each thread has its own. */
   async workingMemory(options: Place & Call = {}): Promise<WorkingMemory> {
     return this.#transport.json(...this.#working(options));
@@ -183,9 +217,6 @@ export class ObservationalMemory {
     return this.#transport.json(path, { query: { thread_id: options.threadId }, signal: options.signal });
   }
 
-  /** The threads of a resource. */
-  async threads(options: Place & Call = {}): Promise<Thread[]> {
-    return this.#every(`${this.#of(options.resourceId)}/threads`, {}, options);
   }
 
   /** The observations in force, of one thread or of all. */

@@ -79,7 +79,13 @@ export class RedisWriter {
   }
 
   async #pushBatch(some: readonly Encoded[], resource: string, thread: string, all: Pushed): Promise<void> {
-    const reply = await patiently(() => this.#run(some, resource, thread));
+    let reply = await patiently(() => this.#run(some, resource, thread));
+    for (let n = 0; reply && text(reply[1]) === "!alias"; n++) {
+      if (n === TRIES) throw new StoreError(`thread ${thread} of ${resource} stands for ever other threads: repeat`, { stored: false });
+      const stands = text(reply[3]);
+      reply = await patiently(() => this.#run(some, resource, stands));
+      thread = stands;
+    }
     all.ids.push(...some.map(({ id }) => id));
     if (!reply) {
       all.added += await this.#pushPlainly(some, resource, thread);

@@ -51,6 +51,23 @@ test("an Actor keeps fields, by itself and by a model's calls, and a change is t
   assert.deepEqual(await memory.extracted(place), {});
 });
 
+test("a thread is named, put away, copied, and known by another name", async () => {
+  const place = fresh(), other = { ...place, threadId: "t-2" };
+  await memory.addMessage({ ...user("The roof leaks."), ...place });
+  const named = await memory.setThread({ title: "The roof", metadata: { n: 1 } }, place);
+  await memory.setThread({ archived: true }, place);
+
+  assert.deepEqual([named.title, named.metadata], ["The roof", { n: 1 }]);
+  assert.deepEqual([await memory.threads(place), (await memory.threads({ ...place, archived: "yes" })).length], [[], 1]);
+  assert.equal((await memory.copyThread("t-3", place)).messages, 1);
+  assert.equal((await memory.aliasThread("t-2", place)).thread, "t-1");
+  await memory.addMessage({ ...user("Badly."), ...other });
+  assert.deepEqual((await memory.messages(other)).map(({ content }) => content), ["The roof leaks.", "Badly."]);
+  assert.deepEqual(await memory.threadAliases(place), [{ alias: "t-2", thread_id: "t-1" }]);
+  assert.deepEqual((await memory.threads({ ...place, order: "activity" })).map(({ id }) => id), ["t-1", "t-3"]);
+  assert.equal((await memory.unaliasThread("t-2", place)).outcome, "cleared");
+});
+
 test("a history is synced without ids, and what stays the same is known", async () => {
   const place = fresh();
   const history = [{ role: "system", content: "Be brief." }, user("hello"), { role: "assistant", content: "hi" }];

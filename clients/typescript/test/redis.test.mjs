@@ -43,6 +43,17 @@ for (const which of ["redis", "ioredis"]) {
     assert.deepEqual((await memory.messages(place)).map(({ content }) => content), SAID.map(({ content }) => content));
   });
 
+  test(`${which}: what is pushed to an alias is the thread's`, async () => {
+    const place = { resourceId: `${run}-${which}-a`, threadId: "t-1" };
+    const writer = new RedisWriter(client(), place);
+    await writer.push([SAID[0]]);
+    await memory.aliasThread("t-2", place);
+    const pushed = await writer.push(SAID.slice(0, 2), { threadId: "t-2" });
+
+    assert.deepEqual([pushed.added, pushed.duplicates], [1, ["u-1"]]);
+    assert.deepEqual((await memory.messages(place)).map(({ id }) => id), ["u-1", "u-2"]);
+  });
+
   test(`${which}: a message that grew is taken, and one that says something else is not`, async () => {
     const place = { resourceId: `${run}-${which}-2`, threadId: "t-1" };
     const writer = new RedisWriter(client(), place);

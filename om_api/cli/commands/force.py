@@ -83,7 +83,7 @@ def _threads(om: ObservationalMemory, resource: str) -> list[str | None]:
     """Whom to ask when no thread is named: the resource, or each thread that keeps a memory of its own."""
     found = om.stats(resource)
     if isinstance(found, Stats) and found.scope == "thread":
-        return [each.id for each in om.threads(resource)]
+        return [each.id for each in om.threads(resource, archived=None)]
     return [None]
 
 

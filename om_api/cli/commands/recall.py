@@ -80,7 +80,7 @@ def _tell(found: Recalled, resource: str) -> None:
 
 def _check_threads(om: ObservationalMemory, resource: str, asked: Sequence[str]) -> None:
     """Say which threads that were named are not known, where there are any: a name may be mistyped."""
-    known = [each.id for each in om.threads(resource)] if asked else []
+    known = [each.id for each in om.threads(resource, archived=None)] if asked else []
     for thread in asked if known else ():
         if thread not in known:
             close = get_close_matches(thread, known, 1)

@@ -3,10 +3,9 @@
 import msgspec
 
 from om_api.cli.checks import check_known, note_broken
-from om_api.cli.output import as_time, json_option, note, print_fields, print_json, print_table, words
-from om_api.cli.target import Target, command, optional_resource, resource_argument
+from om_api.cli.output import json_option, note, print_fields, print_json, print_table, words
+from om_api.cli.target import Target, command, optional_resource
 from om_api.client.stats import Stats
-from om_api.domain.values import ThreadState
 
 _TIERS = ("message_tokens", "chunk_tokens", "observation_tokens", "reflection_tokens", "generation", "compression")
 _OVERVIEW = (
@@ -58,10 +57,6 @@ def stats(target: Target, resource: str | None, as_json: bool) -> None:
     note_broken(broken)
 
 
-def _noted(thread: ThreadState) -> str | None:
-    return as_time(thread.current_task_at) if thread.current_task else None
-
-
 def _print_one(found: Stats) -> None:
     fields = msgspec.structs.asdict(found)
     problems = fields.pop("problems")
@@ -72,22 +67,3 @@ def _print_one(found: Stats) -> None:
         note(f"used up: {found.budget_reached}; what is next: om costs {found.resource}")
     if found.scope != found.configured_scope:
         note(f"configured is {found.configured_scope}: om migrate-scope {found.resource} --to {found.configured_scope}")
-
-
-@command("om threads harold", "om threads harold --json | jq '.[] | select(.tokens > 1000) | .id'")
-@resource_argument
-@json_option
-def threads(target: Target, resource: str, as_json: bool) -> None:
-    """List a resource's threads: what is not yet observed of each, and its task."""
-    with target.memory() as om:
-        found = om.threads(resource)
-        if not found:
-            check_known(om, resource)
-    if as_json:
-        print_json(found)
-        return
-    rows = [
-        (one.id, one.messages, one.tokens, as_time(one.at), one.title, one.current_task, _noted(one)) for one in found
-    ]
-    columns = ("thread", "messages", "tokens", "last message", "title", "current task", "noted from")
-    print_table(columns, rows, least=("noted from", "title", "messages"))

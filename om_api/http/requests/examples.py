@@ -29,6 +29,9 @@ THREAD = ThreadState(
     current_task="Book a flight to Oslo.",
     current_task_at=_AT,
     current_task_from="m-2",
+    title="A flight to Oslo",
+    title_by="observer",
+    last_observed_at=_AT,
 )
 OBSERVATION = Observation(
     id=_OBSERVATION,

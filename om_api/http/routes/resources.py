@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Request, Response
 from om_api.client.stats import Stats
 from om_api.domain.api_keys import Role
 from om_api.domain.errors import InvalidInputError
-from om_api.domain.values import Outcome, Record, ThreadState
+from om_api.domain.values import Outcome, Record
 from om_api.http.requests import examples
 from om_api.http.requests.app_state import memory, memory_of
 from om_api.http.requests.guard import Guarded, key_of, needs
@@ -34,13 +34,6 @@ _ENDED = Ended(*examples.CLEARED)
 
 def _ended(cleared: Cleared) -> Response:
     return reply(Ended(*cleared))
-
-
-@threads.get("", **needs(Role.READER), **answers(Page[ThreadState], Page([examples.THREAD])))
-async def list_threads(request: Request, resource: ResourceId, page: WhichPage) -> Response:
-    """Threads by name: what is not yet observed of each, its current task, the suggested response."""
-    found = await memory(request).threads(resource, after=page.after, limit=page.limit + 1)
-    return reply(page.first(found, lambda thread: thread.id))
 
 
 @threads.delete("/{thread}", **needs(Role.OPERATOR, audited="cleared"), **answers(Ended, _ENDED))

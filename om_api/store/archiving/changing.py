@@ -107,6 +107,28 @@ def _changed(
     raise StoreError(f"{resource} changes faster than it can be changed: repeat.", stored=False)
 
 
+def renamed(keys: Keys, resource: str, change: Callable[[], Steps[T]]) -> Steps[T]:
+    """Make a change by which all that is archived of a resource may be another thread's: it comes back before it.
+
+    It goes to the archive again in a next round, as it is called then; till then the rows of what came back are nobody's, and
+    those that are left over are found there. Raises ArchiveError where the archive does not answer, and nothing was changed.
+    """
+    if not (yield from _archive_for(keys, resource)):
+        return (yield from change())
+
+    def work(_holder: str) -> Steps[T]:
+        yield from _telling(_NOTHING.format(resource=resource), bring_back(keys, resource, everything), stored=False)
+        try:
+            done = yield from change()
+        except InvalidInputError:
+            yield from archivable.soon(keys, resource)
+            raise
+        yield from archivable.soon(keys, resource)
+        return done
+
+    return (yield from held(keys.of(resource), work))
+
+
 def _telling(says: str, steps: Steps[T], *, stored: bool | None) -> Steps[T]:
     """Do something in the archive, and say how Redis stands where it does not answer."""
     try:

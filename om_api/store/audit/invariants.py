@@ -54,6 +54,7 @@ def breaches(held: ResourceDump, count: Callable[[Message], int] | None) -> Iter
     for part in held.parts.values():
         yield from _unindexed(held, part)
     yield from _coverage(held)
+    yield from _aliases(held)
 
 
 # -- scope and counters ------------------------------------------------------------------------------------------------
@@ -420,6 +421,32 @@ def _places(held: ResourceDump) -> Iterator[tuple[str, str, Members]]:
         yield held.of.sealed(chunk), held.chunks.get(chunk, {}).get(b"thread", b"").decode(), members
     for name, members in held.source.items():
         yield held.of.source(name), owners.get(name, f"?{name}"), members
+
+
+# -- aliases -----------------------------------------------------------------------------------------------------------
+
+
+def _aliases(held: ResourceDump) -> Iterator[Breach]:
+    """An alias holds nothing of its own, and stands for a thread that is none: else what came by it is nowhere to be read."""
+    owned = (
+        {field.removeprefix("#") for field in held.tokens}
+        | {own.thread_id for own in _kept(held)}
+        | held.sources.keys()
+    )
+    owned |= {value.get(b"thread", b"").decode() for value in held.chunks.values()}
+    for alias, thread in held.aliases.items():
+        if thread in held.aliases:
+            yield Breach(held.of.aliases, f"{alias} stands for {thread}, which is an alias itself")
+        if alias in owned:  # what a plain writer put there waits for adoption
+            yield Breach(
+                held.of.aliases, f"{alias} holds messages or observations of its own, which nobody reads there"
+            )
+    standing = {name: found[b"="].decode() for name, found in held.known.items() if b"=" in found}
+    for name in sorted(standing.keys() | held.aliases.keys()):
+        if standing.get(name) != held.aliases.get(name) or len(held.known.get(name, ())) > 1:
+            yield Breach(
+                held.of.known(name), f"is not that of an alias of {held.aliases.get(name, 'none')}, and nothing else"
+            )
 
 
 def _twice(values: Iterable[T]) -> list[T]:

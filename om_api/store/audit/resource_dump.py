@@ -39,6 +39,7 @@ _OF_RESOURCE = (
     _kind("scope", "scope", "string"),
     _kind("tokens", "tokens", "hash"),
     _kind("threads", "threads", "zset"),
+    _kind("aliases", "aliases", "hash"),
     _kind("rejected", "rejected", "list"),
     _kind("working", "working", "hash"),
     _kind("messages", "messages:(?P<thread>ID)", "zset"),
@@ -161,6 +162,7 @@ class ResourceDump(NamedTuple):
     reflected: dict[tuple[int, str | None], Members]
     threads: dict[str, int]
     known: dict[str, Mapping[bytes, bytes]]
+    aliases: dict[str, str]
     lasting: Mapping[tuple[int, str | None], bool] = MappingProxyType({})
     settled: bool = False
 
@@ -215,6 +217,7 @@ def _held(keys: Keys, resource: str, found: Instant) -> ResourceDump:
         threads={name.decode(): int(at) for name, at in found.zsets.get(of.threads, ())},
         known={str(what.thread): value for what, value in hashes["known"]},
         lasting={at: lasts(found.lifetimes[key]) for key, at in _histories(keys, found) if key in found.lifetimes},
+        aliases={name.decode(): thread.decode() for name, thread in found.hashes.get(of.aliases, {}).items()},
     )
 
 
@@ -244,8 +247,8 @@ def _index(of: ResourceKeys, what: Named, members: Members, found: Instant) -> t
 def _implied(held: ResourceDump) -> set[str]:
     """The keys that what was read names: with less than these read, what is missing may only be unread."""
     of, threads = held.of, _threads(held)
-    names = {of.scope, of.tokens}
-    for thread in threads:
+    names = {of.scope, of.tokens, of.aliases}
+    for thread in threads | held.aliases.keys():
         names |= {of.messages(thread), of.sources(thread), of.known(thread)}
     for covered in {None, *held.parts} | (threads if held.scope == "thread" else set()):
         scope = Scope(held.resource, covered)

@@ -55,6 +55,13 @@ class ThreadLine(_Line, tag="thread"):
     fields: dict[str, Text]
 
 
+class AliasLine(_Line, tag="alias"):
+    """A name that stands for a thread."""
+
+    alias: str
+    thread: str
+
+
 class GenerationLine(_Line, tag="generation"):
     """A generation of a memory, as Redis keeps it."""
 
@@ -131,6 +138,7 @@ Line: TypeAlias = (
     MemoryLine
     | RecordLine
     | ThreadLine
+    | AliasLine
     | GenerationLine
     | ObservationLine
     | ChunkLine

@@ -14,9 +14,10 @@ from om_api.store.backup.backup_format import Line, Text, as_text
 from om_api.store.driver.replies import Pair, as_int, as_pairs, server_ms
 from om_api.store.driver.steps import Batch, Steps, batch, by_name
 from om_api.store.memory.clear import threads_of
-from om_api.store.memory.decoding import as_generation, as_observation, unsealed_threads
+from om_api.store.memory.decoding import AWAY, as_generation, as_observation, unsealed_threads
 from om_api.store.memory.instant import NOTHING, Instant, Wanted, settled
 from om_api.store.memory.keys import Keys, ResourceKeys, histories
+from om_api.store.threads.aliases import as_aliases
 
 LINES = 500  # given at once
 _SOURCES = 10  # read in one round trip
@@ -80,6 +81,8 @@ def _living(found: "ExportSnapshot") -> Iterator[Line]:
     yield from _threads(found)
     if fields := found.hash(of.working):
         yield backup_format.WorkingLine(fields=_fields(fields))
+    for alias, thread in as_aliases(found.hash(of.aliases)).items():
+        yield backup_format.AliasLine(alias=alias, thread=thread)
     for entry in found.entries(of.rejected):
         yield backup_format.RejectedLine(entry=as_text(entry))
 
@@ -110,7 +113,8 @@ def _threads(found: "ExportSnapshot") -> Iterator[Line]:
     unsealed, met = unsealed_threads(found.hash(of.tokens)), dict(found.members(of.threads))
     for thread in found.threads:
         tokens, messages = unsealed.get(thread, (0, 0))
-        fields = _fields(found.hash(of.thread(thread)))
+        here = () if AWAY + thread.encode() in found.hash(of.tokens) else ("archived_at",)
+        fields = _fields(found.hash(of.thread(thread)), without=here)
         at = met.get(thread.encode())
         yield backup_format.ThreadLine(thread=thread, at=at, messages=messages, tokens=tokens, fields=fields)
         yield from _messages(found.members(of.messages(thread)), thread=thread)
@@ -223,13 +227,8 @@ class ExportSnapshot:
     def implied(self) -> Wanted:
         """Everything that must have been read for this to be whole: keys, and how each is read."""
         of = self.of
-        wanted = {
-            (of.scope, "string"),
-            (of.tokens, "hash"),
-            (of.threads, "zset"),
-            (of.rejected, "list"),
-            (of.working, "hash"),
-        }
+        wanted = {(of.scope, "string"), (of.tokens, "hash"), (of.threads, "zset"), (of.rejected, "list")}
+        wanted |= {(of.aliases, "hash"), (of.working, "hash")}
         for thread in self.threads:
             wanted |= {(of.messages(thread), "zset"), (of.thread(thread), "hash"), (of.sources(thread), "zset")}
         for scope in self.scopes:

@@ -18,7 +18,7 @@ from om_api.store.backup import backup_format
 from om_api.store.backup.arriving_segments import ArrivingSegments
 from om_api.store.backup.backup_format import Line, Text, as_bytes
 from om_api.store.backup.staging import Staging
-from om_api.store.memory.decoding import as_chunk, as_generation, as_observation, as_record
+from om_api.store.memory.decoding import AWAY, as_chunk, as_generation, as_observation, as_record
 from om_api.store.memory.keys import ResourceKeys
 from om_api.store.memory.known import COMPLETE, arriving, day_of, laid_out
 from om_api.store.working import working
@@ -66,6 +66,8 @@ class ImportValidator:
     _sources: dict[str, int] = field(default_factory=dict)
     _places: dict[str, tuple[str, int]] = field(default_factory=dict)  # of sources: thread, and when it was activated
     _ids: defaultdict[str, bytearray] = field(default_factory=lambda: defaultdict(bytearray))
+    _aliases: dict[str, str] = field(default_factory=dict)
+    _away: list[str] = field(default_factory=list)
     _observed: set[str] = field(default_factory=set)
     _segments: ArrivingSegments = field(init=False)
 
@@ -177,7 +179,10 @@ class ImportValidator:
         self._counts[thread] = _whole(line.messages, "messages"), _whole(line.tokens, "tokens")
         if line.at is not None:
             self.staging.put(self.of.threads, _number(line.at, "at"), thread.encode())
-        self.staging.fill(self.of.thread(thread), _fields(line.fields))
+        fields = _fields(line.fields)
+        if fields.get("archived_at"):
+            self._away.append(AWAY.decode() + thread)
+        self.staging.fill(self.of.thread(thread), fields)
 
     @_place.register
     def _source(self, line: backup_format.SourceLine) -> None:
@@ -214,6 +219,14 @@ class ImportValidator:
             self.staging.put(self.of.source(line.observation), score, member, until)
 
     @_place.register
+    def _alias(self, line: backup_format.AliasLine) -> None:
+        alias, thread = check_id(line.alias, "alias"), check_id(line.thread, "thread")
+        if alias in self._aliases:
+            raise InvalidInputError(f"alias {alias} is there twice")
+        self._aliases[alias] = thread
+        self.staging.fill(self.of.known(alias), {"=": thread})
+
+    @_place.register
     def _rejected(self, line: backup_format.RejectedLine) -> None:
         self.staging.append(self.of.rejected, as_bytes(line.entry))
 
@@ -238,12 +251,15 @@ class ImportValidator:
         for name, chunk in self._chunks.items():
             if self._sealed[name] != chunk.messages or not chunk.messages:
                 raise InvalidInputError(f"chunk {name} says {chunk.messages} messages, {self._sealed[name]} came")
+        self._check_aliases()
         if self.head.scope is not None:
             self.staging.write(self.of.scope, self.head.scope)
         for memory, found in self._memories.items():
             self.staging.fill(self.of.record(self._scope(memory)), found.record())
         self.staging.fill(self.of.tokens, self._tokens())
         for thread, ids in self._ids.items():
+            if thread in self._aliases:  # what waits there for adoption is another one's
+                continue
             activated = sorted(at for own, at in self._places.values() if own == thread)
             self.staging.fill(self.of.known(thread), laid_out(ids, {day_of(at): at for at in activated}))
         for made in self._segments.all():
@@ -251,6 +267,17 @@ class ImportValidator:
         self.totals["threads"] = len(self._counts)
         self.totals["messages"] = self.threads.total() + self._sealed.total()
         self.totals["sources"] = len(self._sources)
+
+    def _check_aliases(self) -> None:
+        """See that no alias is a thread, or stands for another one."""
+        own = {thread for thread, (messages, _) in self._counts.items() if messages}
+        own |= {chunk.thread for chunk in self._chunks.values()} | {thread for thread, _ in self._places.values()}
+        for alias, thread in self._aliases.items():
+            if alias in own or thread in self._aliases:
+                what = "holds something of its own" if alias in own else f"stands for {thread}, which is one too"
+                raise InvalidInputError(f"alias {alias} {what}")
+        if self._aliases:
+            self.staging.fill(self.of.aliases, self._aliases)
 
     def _tokens(self) -> dict[str, Any]:
         counted: dict[str, Any] = {}
@@ -260,7 +287,8 @@ class ImportValidator:
             if messages:
                 counted |= {thread: tokens, f"#{thread}": messages}
         total = sum(tokens for messages, tokens in self._counts.values() if messages)
-        return {**counted, **({"*": total} if counted else {}), COMPLETE: 1, **self._marks()}
+        away = dict.fromkeys(self._away, 1)
+        return {**counted, **({"*": total} if counted else {}), **away, COMPLETE: 1, **self._marks()}
 
     def _marks(self) -> dict[str, Any]:
         key = self.head.signing_key

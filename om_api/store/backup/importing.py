@@ -107,7 +107,7 @@ class Incoming:
         arriving = self._begun()
         if not self._sent:
             of = arriving.of
-            lives = as_bool("EXISTS", of.scope, of.threads, of.rejected, of.working)
+            lives = as_bool("EXISTS", of.scope, of.threads, of.aliases, of.rejected, of.working)
             found, counts = yield from batch(lives, as_list("HKEYS", of.tokens))
             if found or any(name.startswith(b"#") for name in counts):
                 raise _occupied(arriving.resource)
@@ -144,7 +144,7 @@ class Incoming:
 
     def _call(self, arriving: ImportValidator) -> tuple[list[str], list[Any]]:
         of, staging, scopes = arriving.of, arriving.staging, arriving.scopes()
-        names = [of.lock("imported"), of.scope, of.tokens, of.threads, of.rejected, of.working]
+        names = [of.lock("imported"), of.scope, of.tokens, of.threads, of.rejected, of.aliases, of.working]
         names += [of.record(scope) for scope in scopes]
         args: list[Any] = [self._id, len(scopes)]
         for key, staged in staging.keys.items():

@@ -19,7 +19,7 @@ from om_api.store.erasing.plan import Cut, Plan, Rewritten
 from om_api.store.erasing.whole_memory import Kept, WholeMemory
 from om_api.store.memory.decoding import as_generation, as_observation
 
-_NOTED = ("current_task", "suggested_response")  # of a thread, each with …_at and …_from
+_NOTED = ("current_task", "suggested_response", "title")  # of a thread, each with …_at and …_from
 
 
 class _Groups(NamedTuple):
@@ -280,7 +280,7 @@ class Planner:
                 field for field, text in thread.fields.items() if self._target.everywhere and self._target.lines([text])
             }
             tell |= {field for field in _NOTED if thread.fields.get(f"{field}_from") in named}
-            own = [f"{field}{end}" for field in _NOTED if field in tell for end in ("_at", "_from")]
+            own = [f"{field}{end}" for field in _NOTED if field in tell for end in ("_at", "_from", "_by")]
             found[name] = sorted({*tell, *own})
         return found
 

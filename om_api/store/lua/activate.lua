@@ -1,11 +1,12 @@
--- activate(record, chunks, observations, [chunk, sealed, source, thread, sources, known, messages, segment]...; epoch, activation, n, ttl, [id, observation, tokens, current_task, suggested_response]..., [at, from, spoken]...)
+-- activate(record, chunks, observations, [chunk, sealed, source, thread, sources, known, messages, segment]...; epoch, activation, n, ttl, [id, observation, tokens, current_task, suggested_response]..., [at, from, spoken, title]...)
 -- Turns the first n of the named chunks into observations with fresh seqs, so that activation only ever appends; the messages
 -- stay where they are under a new name (RENAME), which costs the same for 5 as for 5,000. The other named chunks are those the
 -- caller saw and leaves: none of them may be an earlier one of the same thread, and no chunk that nobody named may be earlier.
 -- Time 0: a client and a worker both see chunk 7 ready. Time 1: the worker activates it. Time 2: the client's call names a chunk
 -- that is gone; nothing changes, it reads again and finds the observation.
--- [at, from, spoken] is there for each of the first n: the time and the id of the newest message it covers, and when the Actor last
--- spoke in it. `messages` are what is unsealed of its thread. A task or a suggestion is '' where the Observer said nothing
+-- [at, from, spoken, title] is there for each of the first n: the time and the id of the newest message it covers, when the Actor last
+-- spoke in it, and the title that was suggested ('' = none), which takes the place of a suggested one, or of none.
+-- `messages` are what is unsealed of its thread. A task or a suggestion is '' where the Observer said nothing
 -- of it, so that what stood stands; else '=' and its text, of which there is none where it said that there is none.
 -- A suggestion goes with its task, and with the Actor's next words; a new one is set only of the newest that a thread has. What
 -- was sealed since the caller looked may be anybody's, so nothing before it counts as the newest.
@@ -37,11 +38,12 @@ for i = 1, groups do
     if not threads[thread] then
       redis.call('ZCARD', sources)
       redis.call('HGET', ids, '#')
-      local stood = redis.call('HMGET', thread, 'suggested_response', 'suggested_response_at')
+      local stood = redis.call('HMGET', thread, 'suggested_response', 'suggested_response_at', 'title', 'title_by')
       local unsealed = redis.call('ZRANGE', messages, -1, -1, 'WITHSCORES')[2]
       threads[thread] = {
         sources = sources, says = {}, unsealed = tonumber(unsealed) or -1,
         suggested = (stood[1] or '') ~= '', suggested_at = tonumber(stood[2]) or 0,
+        untitled = (stood[3] or '') == '' or stood[4] == 'observer',
       }
     end
     days[i] = math.floor((tonumber(is[5]) or 0) / 86400000)
@@ -101,8 +103,11 @@ for i = 1, #listed, 2 do
 end
 for _, chunk in ipairs(picked) do
   local of, task, suggested = threads[KEYS[chunk.i * 8 - 1]], unpack(ARGV, chunk.i * 5 + 3, chunk.i * 5 + 4)
-  local at, from, spoken = unpack(ARGV, groups * 5 + 2 + chunk.i * 3, groups * 5 + 4 + chunk.i * 3)
+  local at, from, spoken, title = unpack(ARGV, groups * 5 + 1 + chunk.i * 4, groups * 5 + 4 + chunk.i * 4)
   local says = of.says
+  if title ~= '' and of.untitled then
+    says.title, says.title_by, says.title_at, says.title_from = title, 'observer', at, from
+  end
   if task ~= '' then
     says.current_task, says.current_task_at, says.current_task_from = string.sub(task, 2), at, from
   end
@@ -114,6 +119,7 @@ end
 for thread, of in pairs(threads) do
   redis.call('ZREMRANGEBYSCORE', of.sources, '-inf', string.format('%d', tonumber(now) - ttl * 1000))
   redis.call('EXPIRE', of.sources, ttl)
+  redis.call('HSET', thread, 'observed_at', now)
   for field, text in pairs(of.says) do
     redis.call('HSET', thread, field, text)
   end

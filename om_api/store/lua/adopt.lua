@@ -6,7 +6,7 @@
 -- what they are to be.
 -- Time 0: a member is read, whose id is known of a raw message. Time 1: that one is sealed. Time 2: this member is not the one
 -- that is counted, but a copy of it; its record is not as it was read any more, and nothing changes.
--- Returns 'superseded' when anything is no longer as it was read, else {kept, dropped, rejected, tokens}.
+-- Returns 'superseded' when anything is no longer as it was read, and for what is an alias by now, else {kept, dropped, rejected, tokens}.
 local messages, tokens, known, rejected, threads = unpack(KEYS, 1, 5)
 local thread, card, count, weight, fresh, n = unpack(ARGV, 1, 6)
 
@@ -21,6 +21,9 @@ for slot = 7, first - 1, 2 do
   records[#records + 1] = ARGV[slot + 1]
 end
 local set = ids.open(known, records)
+if set.alias then
+  return 'superseded'
+end
 for slot = 7, first - 1, 2 do
   if (ids.find(set, string.sub(ARGV[slot + 1], 1, 7)) or '') ~= ARGV[slot] then
     return 'superseded'
@@ -66,6 +69,9 @@ end
 if kept > 0 then
   redis.call('HSET', tokens, thread, string.format('%d', sum), '#' .. thread, kept)
   redis.call('HSETNX', tokens, '*key', fresh)
+  if kept > (tonumber(counts[1] or '') or 0) then -- a message brings an archived thread back
+    redis.call('HDEL', tokens, '*away:' .. thread)
+  end
   redis.call('ZADD', threads, 'GT', string.format('%d', math.min(last, now)), thread)
 else
   redis.call('HDEL', tokens, thread, '#' .. thread)

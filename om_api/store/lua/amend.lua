@@ -13,6 +13,9 @@ for slot = 6, #ARGV, 2 do
   records[#records + 1] = ARGV[slot + 1]
 end
 local set = ids.open(known, records)
+if set.alias then
+  return 'superseded'
+end
 for slot = 6, #ARGV, 2 do
   if (ids.find(set, string.sub(ARGV[slot + 1], 1, 7)) or '') ~= ARGV[slot] then
     return 'superseded'

@@ -1,17 +1,17 @@
--- arrive(imported, scope, tokens, threads, rejected, working, [record]..., [staged, key]...; id, records, [size, held, until]...)
+-- arrive(imported, scope, tokens, threads, rejected, aliases, working, [record]..., [staged, key]...; id, records, [size, held, until]...)
 -- Makes a whole memory of what an import has written under staged names: each is renamed to its key, all in one step, so that
 -- nobody ever reads half of it. `size` is the command that counts what a staged key must hold, `until` the Unix ms at which the
 -- key expires ('0' never does). A record without an epoch holds nothing but requests of a memory that is not there yet.
 -- Time 0: an import finds nobody at home and writes for a minute. Time 1: an agent pushes its first message. Time 2: the memory
 -- that was imported must not take the place of that message, nor be mixed with it; nothing changes.
 -- Returns 'imported'; 'occupied' when the resource holds anything; 'incomplete' when what was staged is no longer all there.
-local imported, scope, tokens, threads, rejected, working = unpack(KEYS, 1, 6)
+local imported, scope, tokens, threads, rejected, aliases, working = unpack(KEYS, 1, 7)
 local id, records = ARGV[1], tonumber(ARGV[2])
 
 if redis.call('GET', imported) == id then
   return 'imported'
 end
-if redis.call('EXISTS', scope, threads, rejected, working) > 0 then
+if redis.call('EXISTS', scope, threads, rejected, aliases, working) > 0 then
   return 'occupied'
 end
 for _, field in ipairs(redis.call('HKEYS', tokens)) do
@@ -20,14 +20,14 @@ for _, field in ipairs(redis.call('HKEYS', tokens)) do
   end
 end
 local vacant = {[tokens] = true}
-for key = 7, 6 + records do
+for key = 8, 7 + records do
   if redis.call('HEXISTS', KEYS[key], 'epoch') == 1 then
     return 'occupied'
   end
   vacant[KEYS[key]] = true
 end
 local slot = 3
-for key = 7 + records, #KEYS, 2 do
+for key = 8 + records, #KEYS, 2 do
   if redis.call(ARGV[slot], KEYS[key]) ~= tonumber(ARGV[slot + 1]) then
     return 'incomplete'
   end
@@ -39,10 +39,10 @@ end
 local paused = redis.call('HGET', tokens, '*paused')
 
 slot = 3
-for key = 7, 6 + records do
+for key = 8, 7 + records do
   redis.call('UNLINK', KEYS[key])
 end
-for key = 7 + records, #KEYS, 2 do
+for key = 8 + records, #KEYS, 2 do
   redis.call('RENAME', KEYS[key], KEYS[key + 1])
   if ARGV[slot + 2] == '0' then
     redis.call('PERSIST', KEYS[key + 1])

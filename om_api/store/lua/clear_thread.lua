@@ -62,7 +62,7 @@ for i = 1, #kept, 2 do
   end
 end
 if counts[2] then
-  redis.call('HDEL', tokens, thread, '#' .. thread, '*wake:' .. thread)
+  redis.call('HDEL', tokens, thread, '#' .. thread, '*wake:' .. thread, '*away:' .. thread)
   redis.call('HSET', tokens, '*', string.format('%d', math.max(tonumber(counts[2]) - (tonumber(counts[1]) or 0), 0)))
 end
 if epoch ~= '' and redis.call('EXISTS', record) == 1 then

@@ -12,9 +12,11 @@
 -- `limits` is ''; or how far (s) this push may be ahead of them, and messages and bytes a second of the resource and of its pusher
 -- (0: no such limit). What is not known as it is counts, all of it or nothing: while a push may be further ahead it is taken,
 -- however large, and owed by those that come. What is owed is in `pace` and `pusher_pace`, until it is paid by time.
+-- A thread that is an alias of another one takes nothing. Who knows of an alias already names it beside the thread that it stands
+-- for: its history is that thread, no message follows, and it must still stand for it.
 -- A count that is more than follows is refused before anything is written: nothing ends a loop that a caller's number makes long.
 -- Returns {now, '!apart'} (no id has a !) for such a history; {now, '!limited', which of the four limits, in how many ms there is
--- room again} for what comes too fast, of which nothing is written; else {now, due, [position, '' or the record kept]...} of what was known.
+-- room again} for what comes too fast; {now, '!alias', thread, what it is an alias of ('': of none)}: of all of these nothing is written; else {now, due, [position, '' or the record kept]...} of what was known.
 -- A part of the due index that was closed refuses before anything is written, where something may be due.
 local tokens, due, pace, pusher_pace = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local mark, scope, resource, fresh, limits = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
@@ -45,11 +47,11 @@ local function added_alone()
   if string.find(held, id, 1, true) then
     return false
   end
-  local counts = redis.call('HMGET', tokens, '*', '*wake', '*key', thread, '#' .. thread, '*wake:' .. thread)
+  local counts = redis.call('HMGET', tokens, '*', '*wake', '*key', thread, '#' .. thread, '*wake:' .. thread, '*away:' .. thread)
   local total, own_wake = tonumber(counts[1]) or 0, tonumber(counts[6])
   local after, grown, messages = (tonumber(counts[4]) or 0) + weight, total + weight, tonumber(counts[5]) or 0
   local wake = own_wake or tonumber(counts[2])
-  if not (counts[3] and wake and messages > 0 and total > 0 and (own_wake and after or grown) < wake) then
+  if counts[7] or not (counts[3] and wake and messages > 0 and total > 0 and (own_wake and after or grown) < wake) then
     return false
   end
   redis.call('ZADD', KEYS[5], ARGV[10], ARGV[11])
@@ -138,52 +140,63 @@ local messages, bytes = 0, 0
 for k = 5, #KEYS, 2 do
   local group = {thread = ARGV[slot], name = ARGV[slot + 1], history = ARGV[slot + 2], messages = KEYS[k], known = KEYS[k + 1]}
   local n = tonumber(ARGV[slot + 3])
-  if not (n and n >= 1 and n % 1 == 0 and slot + 3 + n * 4 <= #ARGV) then
-    return redis.error_reply('ERR a count of messages is not the number of those that follow')
-  end
-  local records, last, zadd, added, weight = {}, nil, {}, 0, 0
-  for i = 1, n do
-    records[i] = ARGV[slot + i * 4 + 2]
-  end
-  if #KEYS > 6 then -- a single set is the first to be written, and refuses by itself
-    redis.call('ZCARD', group.messages)
-  end
-  local set = ids.open(group.known, records)
-  for i = 1, n do
-    local record = records[i]
-    local id = sub(record, 1, 7)
-    local was, at = ids.find(set, id)
-    if was then
-      last = id
-      group.parted = group.parted or added > 0
-      local same = sub(was, 10) == sub(record, 10)
-      reply[#reply + 1] = position + i - 1
-      reply[#reply + 1] = same and '' or was
-      messages, bytes = messages + (same and 0 or 1), bytes + (same and 0 or #ARGV[slot + i * 4 + 1])
-    else
-      ids.add(set, id, record, at)
-      zadd[added * 2 + 1] = ARGV[slot + i * 4]
-      zadd[added * 2 + 2] = ARGV[slot + i * 4 + 1]
-      added = added + 1
-      weight = weight + ARGV[slot + i * 4 + 3]
-      bytes = bytes + #ARGV[slot + i * 4 + 1]
+  if n == 0 then -- an alias that somebody knew of
+    local stands = redis.call('HGET', group.known, '=') or ''
+    if stands ~= group.history then
+      return {now, '!alias', group.thread, stands}
     end
+    slot = slot + 4
+  else
+    if not (n and n >= 1 and n % 1 == 0 and slot + 3 + n * 4 <= #ARGV) then
+      return redis.error_reply('ERR a count of messages is not the number of those that follow')
+    end
+    local records, last, zadd, added, weight = {}, nil, {}, 0, 0
+    for i = 1, n do
+      records[i] = ARGV[slot + i * 4 + 2]
+    end
+    if #KEYS > 6 then -- a single set is the first to be written, and refuses by itself
+      redis.call('ZCARD', group.messages)
+    end
+    local set = ids.open(group.known, records)
+    if set.alias then
+      return {now, '!alias', group.thread, set.alias}
+    end
+    for i = 1, n do
+      local record = records[i]
+      local id = sub(record, 1, 7)
+      local was, at = ids.find(set, id)
+      if was then
+        last = id
+        group.parted = group.parted or added > 0
+        local same = sub(was, 10) == sub(record, 10)
+        reply[#reply + 1] = position + i - 1
+        reply[#reply + 1] = same and '' or was
+        messages, bytes = messages + (same and 0 or 1), bytes + (same and 0 or #ARGV[slot + i * 4 + 1])
+      else
+        ids.add(set, id, record, at)
+        zadd[added * 2 + 1] = ARGV[slot + i * 4]
+        zadd[added * 2 + 2] = ARGV[slot + i * 4 + 1]
+        added = added + 1
+        weight = weight + ARGV[slot + i * 4 + 3]
+        bytes = bytes + #ARGV[slot + i * 4 + 1]
+      end
+    end
+    messages = messages + added
+    group.set, group.zadd, group.added, group.weight = set, zadd, added, weight
+    local word = #group.history <= 8 and sub(group.history, 1, 1) or ''
+    if word ~= '.' and (word ~= '-' or group.added > 0) then
+      group.head = sub(records[n], 1, 7)
+    end
+    local moved = #group.history == 8 and (redis.call('HGET', group.known, '^') or string.rep('\0', 7)) ~= sub(group.history, 2)
+    if moved or (word == '' and (group.parted or not continues(group, last))) then
+      return {now, '!apart'}
+    end
+    position = position + n
+    slot = slot + 4 + n * 4
+    local place = #asked
+    asked[place + 1], asked[place + 2], asked[place + 3], asked[place + 4] = group.thread, '#' .. group.thread, '*wake:' .. group.thread, '*away:' .. group.thread
+    groups[#groups + 1] = group
   end
-  messages = messages + added
-  group.set, group.zadd, group.added, group.weight = set, zadd, added, weight
-  local word = #group.history <= 8 and sub(group.history, 1, 1) or ''
-  if word ~= '.' and (word ~= '-' or group.added > 0) then
-    group.head = sub(records[n], 1, 7)
-  end
-  local moved = #group.history == 8 and (redis.call('HGET', group.known, '^') or string.rep('\0', 7)) ~= sub(group.history, 2)
-  if moved or (word == '' and (group.parted or not continues(group, last))) then
-    return {now, '!apart'}
-  end
-  position = position + n
-  slot = slot + 4 + n * 4
-  local place = #asked
-  asked[place + 1], asked[place + 2], asked[place + 3] = group.thread, '#' .. group.thread, '*wake:' .. group.thread
-  groups[#groups + 1] = group
 end
 local owed, last, wait
 if limits ~= '' and messages > 0 then
@@ -197,10 +210,13 @@ local total, wake = tonumber(counts[1]) or 0, tonumber(counts[2])
 
 local fields, names, grown, by_resource = {}, {}, total, false
 for g, group in ipairs(groups) do
-  local before, count, own_wake = tonumber(counts[g * 3 + 1]) or 0, tonumber(counts[g * 3 + 2]) or 0, tonumber(counts[g * 3 + 3])
+  local before, count, own_wake = tonumber(counts[g * 4]) or 0, tonumber(counts[g * 4 + 1]) or 0, tonumber(counts[g * 4 + 2])
   local after = before + group.weight
   if group.added > 0 then
     sliced('ZADD', group.messages, group.zadd)
+    if counts[g * 4 + 3] then -- a message brings an archived thread back
+      redis.call('HDEL', tokens, '*away:' .. group.thread)
+    end
     local place = #fields
     fields[place + 1], fields[place + 2] = group.thread, string.format('%d', after)
     fields[place + 3], fields[place + 4] = '#' .. group.thread, string.format('%d', count + group.added)

@@ -1,10 +1,10 @@
--- snapshot(scope, tokens, record, chunks, observations, reflections, state, messages, working, threads, chunk_stem, sealed_stem, messages_stem; thread, excerpt, others, [field]...)
+-- snapshot(scope, tokens, record, chunks, observations, reflections, state, messages, threads, aliases, working, chunk_stem, sealed_stem, messages_stem; thread, excerpt, others, called, [field]...)
 -- Reads everything a context is made of, whatever it is named at this instant: the way out when three MULTIs in a row met a chunk
 -- or a thread that they had not named. Costs the server more than a MULTI does, so it is not the first way. The only script that
 -- makes names: it cannot know them before it runs, and it writes nothing.
 -- Returns {replies as the MULTI gives them, chunk ids, other threads}.
-local scope, tokens, record, chunks, observations, reflections, state, messages, working, threads, chunk_stem, sealed_stem, messages_stem = unpack(KEYS, 1, 13)
-local thread, excerpt, others = ARGV[1], -tonumber(ARGV[2]), tonumber(ARGV[3])
+local scope, tokens, record, chunks, observations, reflections, state, messages, threads, aliases, working, chunk_stem, sealed_stem, messages_stem = unpack(KEYS, 1, 14)
+local thread, excerpt, others, called = ARGV[1], -tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
 
 local replies = {
   redis.call('TIME'),
@@ -17,7 +17,8 @@ local replies = {
   redis.call('ZRANGE', reflections, -1, -1),
   redis.call('HGETALL', state),
   redis.call('ZRANGE', messages, 0, -1, 'WITHSCORES'),
-  redis.call('HMGET', working, unpack(ARGV, 4)),
+  redis.call('HGET', aliases, called),
+  redis.call('HMGET', working, unpack(ARGV, 5)),
 }
 local ids, names = {}, {}
 for i = 1, #replies[5], 2 do

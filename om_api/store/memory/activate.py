@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from om_api.domain.titles import suggestion
 from om_api.domain.values import Chunk, Outcome, Scope, new_id
 from om_api.store.driver.replies import outcome
 from om_api.store.driver.steps import Steps, Verb
@@ -54,4 +55,4 @@ def _answer(text: str, none: bool) -> str:  # noqa: FBT001 - as the wire has it
 
 def _newest(noted: dict[str, Any]) -> tuple[Any, ...]:
     *_, last = noted.get("source_range") or [""]
-    return noted.get("to", 0), last, noted.get("spoken_at", 0)
+    return noted.get("to", 0), last, noted.get("spoken_at", 0), suggestion(noted.get("extracted", {}))

@@ -11,7 +11,7 @@ from om_api.domain.identity import further_id
 from om_api.domain.judging import Judgement, RawMember, Verdict
 from om_api.domain.values import Scope, to_ms
 from om_api.domain.wire import parse_member
-from om_api.store.driver.replies import Pair, as_fields, as_pairs, server_ms, write
+from om_api.store.driver.replies import Pair, as_bytes, as_fields, as_pairs, says, server_ms, write
 from om_api.store.driver.steps import Steps, Verb, batch
 from om_api.store.memory import due, quarantine
 from om_api.store.memory.keys import Keys
@@ -31,21 +31,28 @@ class Adopted(NamedTuple):
 
 
 class _RawSet(NamedTuple):
-    """A thread's raw set, and the messages and tokens counted of it."""
+    """A thread's raw set, the messages and tokens counted of it, and what it is an alias of, if it is one."""
 
     now: int
     members: list[Pair]
     counts: list[bytes | None]
+    stands: bytes | None
 
 
 def adopt(
     keys: Keys, clock: ServerClock, resource: str, thread: str, count: Callable[[str], int]
 ) -> Steps[Adopted | None]:
-    """Count what plain ZADDs left in a thread's raw set; None when it changes faster than it can be read."""
+    """Count what plain ZADDs left in a thread's raw set; None when it changes faster than it can be read.
+
+    What was put under an alias is the thread's that it stands for, and counted there.
+    """
     of = keys.of(resource)
     for _ in range(_TRIES):
         raw = yield from _raw_set(keys, resource, thread)
         clock.seen(raw.now)
+        if raw.stands:
+            thread = yield from _readdressed(keys, resource, thread, raw.stands.decode())
+            continue
         if not raw.members and not raw.counts[0]:
             return Adopted(0, 0, 0)
         verdicts, records = yield from _judged(keys, resource, thread, raw, count)
@@ -74,8 +81,17 @@ def _raw_set(keys: Keys, resource: str, thread: str) -> Steps[_RawSet]:
         server_ms(),
         as_pairs("ZRANGE", of.messages(thread), 0, -1, "WITHSCORES"),
         as_fields("HMGET", of.tokens, "#" + thread, thread),
+        as_bytes("HGET", of.known(thread), "="),
     )
     return _RawSet(*found)
+
+
+def _readdressed(keys: Keys, resource: str, alias: str, thread: str) -> Steps[str]:
+    """Move what stands under an alias to its thread, and say which that is; the alias itself where it is none any more."""
+    of = keys.of(resource)
+    names = [of.messages(alias), of.known(alias), of.messages(thread)]
+    changed = yield from Verb("readdress", names, [thread], says(b"superseded"))
+    return alias if changed else thread
 
 
 def _judged(

@@ -83,14 +83,16 @@ def clear(keys: Keys, resource: str, *, retention: bool = False) -> Steps[Cleare
     for _ in range(_TRIES):
         met = yield from threads_of(keys, resource)
         unsealed = yield from as_hash("HGETALL", keys.of(resource).tokens).then(unsealed_threads)
-        threads = sorted({*met, *unsealed})
+        standing = yield from as_list("HKEYS", keys.of(resource).aliases)
+        threads = sorted({*met, *unsealed, *(name.decode() for name in standing)})
         memories: list[Content] = []
         # of both scopes: a request that waits, or a client that believes in the other one, makes a record too
         for scope in [Scope(resource), *(Scope(resource, thread) for thread in threads)]:
             memories += [(yield from content(keys, scope))]
         yield from _forget_marks(keys, resource, met)
         counts = {thread: unsealed.get(thread, (0, 0))[1] for thread in threads}
-        done = yield from Verb("clear", *_whole(keys.of(resource), memories, counts, int(retention)), word)
+        names, args = _whole(keys.of(resource), memories, counts, int(retention))
+        done = yield from Verb("clear", names, args, word)
         if done == "cleared":
             found = sum(len(memory.observations) for memory in memories)
             sealed = sum(chunk.messages for memory in memories for chunk in memory.chunks)
@@ -105,7 +107,7 @@ def clear(keys: Keys, resource: str, *, retention: bool = False) -> Steps[Cleare
 def _whole(
     of: ResourceKeys, memories: Sequence[Content], counts: Mapping[str, int], retention: int
 ) -> tuple[list[str], list[Any]]:
-    names = [of.tokens, of.threads, *(of.record(memory.scope) for memory in memories)]
+    names = [of.tokens, of.threads, of.aliases, *(of.record(memory.scope) for memory in memories)]
     names += [*map(of.messages, counts), *_names(of, counts, memories)]
     args: list[Any] = [retention, len(memories)]
     args += [word for memory in memories for word in (memory.epoch, memory.seq, memory.generation)]

@@ -9,7 +9,7 @@ from om_api.store.memory.keys import ResourceKeys, working_fields
 
 OTHERS = 10  # other threads whose newest messages are read for excerpts; the rest appear as a count
 EXCERPT_MESSAGES = 8
-_FIXED = 11
+_FIXED = 12
 
 
 class Names(NamedTuple):
@@ -46,7 +46,10 @@ class HeldMemory(NamedTuple):
 
 
 class Answers(NamedTuple):
-    """The replies of one look, told apart. `known` is how many observations there are, `newest` the threads heard of last."""
+    """The replies of one look, told apart. `known` is how many observations there are, `newest` the threads heard of last.
+
+    `stands` is the thread that the name stands for which was asked for, if it is an alias.
+    """
 
     time: Sequence[Any]
     scope: bytes | None
@@ -59,14 +62,17 @@ class Answers(NamedTuple):
     state: Mapping[bytes, bytes]
     own: list[Pair]
     working: Sequence[bytes | None]
+    stands: bytes | None
     details: Mapping[str, Mapping[bytes, bytes]]
     sealed: Mapping[str, list[Pair]]
     others: Mapping[str, list[Pair]]
     newest: Sequence[bytes]
 
 
-def commands(of: ResourceKeys, thread: str, known: Names, held: HeldMemory | None) -> list[tuple[Any, ...]]:
-    """What to ask for: everything that is named, but for what is held."""
+def commands(
+    of: ResourceKeys, thread: str, known: Names, held: HeldMemory | None, name: str = ""
+) -> list[tuple[Any, ...]]:
+    """What to ask for: everything that is named, but for what is held; and what `name` stands for, by which it is asked for."""
     scope = known.scope
     asked: list[tuple[Any, ...]] = [
         ("TIME",),
@@ -79,6 +85,7 @@ def commands(of: ResourceKeys, thread: str, known: Names, held: HeldMemory | Non
         ("ZRANGE", of.reflections(scope), -1, -1),
         ("HGETALL", of.thread(thread)),
         ("ZRANGE", of.messages(thread), 0, -1, "WITHSCORES"),
+        ("HGET", of.aliases, name or thread),
         ("HMGET", of.working, *working_fields("", thread)),
     ]
     asked += [("HGETALL", of.chunk(chunk)) for chunk in known.chunks if not held or chunk not in held.ready]
@@ -99,7 +106,9 @@ def _sealed(of: ResourceKeys, thread: str, chunk: str, owner: str) -> tuple[Any,
 
 def answers(replies: Sequence[Any], known: Names, held: HeldMemory | None) -> Answers:
     """What was replied to `commands`."""
-    time, scope, tokens, record, chunks, observations, count, reflections, state, own, working = replies[:_FIXED]
+    time, scope, tokens, record, chunks, observations, count, reflections, state, own, stands, working = replies[
+        :_FIXED
+    ]
     rest = iter(replies[_FIXED:-1])
     ready, kept = (held.ready, held.sealed) if held else ({}, {})
     details = {chunk: ready[chunk] if chunk in ready else fields(next(rest)) for chunk in known.chunks}
@@ -115,6 +124,7 @@ def answers(replies: Sequence[Any], known: Names, held: HeldMemory | None) -> An
         state=fields(state),
         own=scored(own),
         working=working,
+        stands=stands,
         details=details,
         sealed={chunk: kept[chunk] if chunk in kept else scored(next(rest)) for chunk in known.chunks},
         others={other: scored(next(rest)) for other in known.others},

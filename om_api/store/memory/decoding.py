@@ -1,6 +1,7 @@
 """What Redis replies, as values: whichever form the client hands it out in."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from copy import copy
 from typing import Any
 
@@ -9,12 +10,14 @@ import msgspec
 from om_api.domain.caching import LRU
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.messages import Message
-from om_api.domain.values import Chunk, Generation, Observation, Record, Stored, ThreadState, to_ms
+from om_api.domain.titles import metadata_of
+from om_api.domain.values import Chunk, CopiedFrom, Generation, Observation, Record, Stored, ThreadState, to_ms
 from om_api.domain.wire import parse_member
 from om_api.domain.working_memory import KeptFields, Stamped
 from om_api.store.driver.replies import Pair, scored
 from om_api.store.memory.keys import WORKING_FIELDS
 
+AWAY = b"*away:"  # before a thread: the field of the tokens hash that says that it is archived
 _LONGEST_TIME = 18  # digits
 _parsed: LRU[bytes, Message] = LRU(4_096, most_weight=4_000_000)  # bytes
 
@@ -80,7 +83,18 @@ def as_thread(thread: str, value: Mapping[bytes, bytes], unsealed: Mapping[str, 
         suggested_response_at=_ms(text.get("suggested_response_at", "")),
         suggested_response_from=text.get("suggested_response_from", ""),
         title=text.get("title", ""),
+        title_by=text.get("title_by", ""),
+        metadata=metadata_of(text.get("metadata", "")),
+        archived_at=_ms(text.get("archived_at", "")),
+        last_observed_at=_ms(text.get("observed_at", "")),
+        copied_from=_copied_from(text.get("copied_from", "")),
     )
+
+
+def _copied_from(text: str) -> CopiedFrom | None:
+    with suppress(msgspec.DecodeError):
+        return msgspec.json.decode(text, type=CopiedFrom) if text else None
+    return None
 
 
 def _ms(text: str) -> int:

@@ -176,6 +176,7 @@ class ResourceKeys:
         self.scope = f"{base}:scope"
         self.tokens = f"{base}:tokens"
         self.threads = f"{base}:threads"
+        self.aliases = f"{base}:aliases"  # names of conversations, with the thread that each of them stands for
         self.rejected = f"{base}:rejected"
         self.working = f"{base}:working"  # working memories, the resource's and its threads'
         self.archived = f"{base}:{INDEX}"  # what stands in the archive, by the tail of its key: in which revision

@@ -19,7 +19,7 @@ BATCH = 500  # messages of one script call; a larger batch is several calls
 NO_HISTORY, WHATEVER, INSIDE = b"-", b"!", b"."
 _Ids: TypeAlias = tuple[str, ...]
 _Others: TypeAlias = tuple[tuple[EncodedMessage, KnownId], ...]
-_APART, _LIMITED = "!apart", "!limited"
+_APART, _LIMITED, _ALIAS = "!apart", "!limited", "!alias"
 _Said: TypeAlias = tuple[int, str, list[tuple[int, bytes]]]
 
 
@@ -27,7 +27,7 @@ class Pushed(NamedTuple):
     """What became of a batch: how many were added, the ids of those that are kept as they are, and which say otherwise.
 
     `due` names scopes, `now` is the server's time (Unix ms), `apart` is of a history that does not go on where the thread
-    ended.
+    ended. With an `alias` nothing was added: a name, and the thread that it stands for ("": for none).
     """
 
     added: int
@@ -36,6 +36,7 @@ class Pushed(NamedTuple):
     due: tuple[str, ...]
     now: int
     apart: bool = False
+    alias: tuple[str, str] | None = None
 
 
 class ServerClock:
@@ -64,21 +65,26 @@ def push(
     mark: bool = True,
     pace: PushPace = UNLIMITED,
     replicas: Replicas | None = None,
+    through: Mapping[str, str] | None = None,
 ) -> Steps[Pushed]:
     """Add messages of one resource; each has id, thread_id, tokens and at. Atomic per 500 messages; safe to repeat.
 
     `before` are the records of a thread's history that these are the end of: should one of them not be known, or the thread
     have gone on otherwise, the push is `apart` and adds nothing. With WHATEVER they are the end in any case, INSIDE
-    they are not; with a `head` behind it, unless the thread ended with another id meanwhile.
+    they are not; with a `head` behind it, unless the thread ended with another id meanwhile. `through` are aliases by which
+    messages came, with the threads that they must still stand for.
     Raises RateLimitedError, with nothing added, for what `pace` does not permit; NotReplicatedError unless `replicas` hold it.
     """
-    threads = _by_thread(messages)
+    threads, names = _by_thread(messages), through or {}
     fixed = [int(mark), "thread" if thread_scope else "resource", resource, new_signing_key(), pace.words()]
-    write = partial(_write, keys, resource, threads, pace, [*fixed, *_words(resource, threads, before)], replicas)
+    said = [*_stand_for(names), *_words(resource, threads, before)]
+    write = partial(_write, keys, resource, [*names, *threads], pace, [*fixed, *said], replicas)
     now, due, known = yield from (asked(keys.layout, write) if mark else write(mark=False))
     clock.seen(now)
     if due == _LIMITED:
         raise _limited(resource, pace, *known[0])
+    if due == _ALIAS:
+        return Pushed(0, (), (), (), now, alias=_named(*known[0]))
     if due == _APART:
         return Pushed(0, (), (), (), now, apart=True)
     told = _told(threads, known) if known else ((), ())
@@ -110,6 +116,14 @@ def _write(
     return Verb("push", names, args, _said, replicas)
 
 
+def _stand_for(through: Mapping[str, str]) -> list[Any]:
+    return [word for alias, thread in through.items() for word in (alias, "", thread, 0)]
+
+
+def _named(alias: Any, thread: bytes) -> tuple[str, str]:
+    return alias.decode(), thread.decode()
+
+
 def _limited(resource: str, pace: PushPace, which: int, wait_ms: Any) -> RateLimitedError:
     wait = int(wait_ms) / 1000
     text = f"{pace.refusal(which, resource)}: none of these was kept; repeat the call with the same ids in {wait:.3g} s"
@@ -117,9 +131,9 @@ def _limited(resource: str, pace: PushPace, which: int, wait_ms: Any) -> RateLim
 
 
 def _said(reply: Any) -> _Said:
-    """The server's time; what is due, `!apart` or `!limited`; the position of what was known and, if it differs, the record.
+    """The server's time; what is due, or a word behind `!`; the position of what was known and, if it differs, the record.
 
-    Behind `!limited` stand the number of the limit, and for how many ms.
+    Behind `!limited` stand the number of the limit, and for how many ms; behind `!alias` that, and its thread.
     """
     return int(reply[0]), reply[1].decode(), [*zip(reply[2::2], reply[3::2], strict=True)]
 

@@ -14,6 +14,7 @@ from om_api.store.driver.steps import Batch, Steps, Verb, batch, by_name, each
 from om_api.store.memory.context_query import EXCERPT_MESSAGES, OTHERS, Answers, HeldMemory, Names, answers, commands
 from om_api.store.memory.decode_cache import FIELD, Past, weight_of_hash
 from om_api.store.memory.decoding import (
+    AWAY,
     as_chunk,
     as_generation,
     as_stored,
@@ -42,17 +43,24 @@ def as_scope(resource: str, thread: str | None, word: str) -> Scope:
 
 
 def snapshot(
-    keys: Keys, resource: str, thread: str, known: Names, past: Past | None = None, configured: Scope | None = None
+    keys: Keys,
+    resource: str,
+    thread: str,
+    known: Names,
+    past: Past | None = None,
+    configured: Scope | None = None,
+    name: str = "",
 ) -> Steps[tuple[Snapshot, Names]]:
     """Everything a thread's context is made of, at one instant, and the names to begin with next time.
 
     One round trip while `known` is still true; one more whenever a chunk was sealed or a thread began meanwhile.
-    With a `past` only what it has not met is decoded; what stands in the snapshot then is not the caller's to change.
+    With a `past` only what it has not met is decoded; what stands in the snapshot then is not the caller's to change. `name`
+    is what the thread was called, of which it says whether it is an alias.
     """
     of, past, unset = keys.of(resource), past or Past(), configured or known.scope
     for _ in range(_TRIES):
         held = past.held if past.held and past.held.scope == known.scope else None
-        asked = commands(of, thread, known, held)
+        asked = commands(of, thread, known, held, name)
         decode = partial(_answered, known, held)
         found = yield from Batch(asked, decode, packed=past.pack(tuple(asked)))
         named = _named(resource, thread, known.scope, found, unset)
@@ -65,16 +73,16 @@ def snapshot(
             return _assemble(thread, known, named.others, found._replace(observations=whole), past)
         else:
             known = Names(known.scope, {**dict.fromkeys(named.chunks, ""), **known.chunks}, named.others)
-    found, known = yield from _settled(of, thread, known.scope)
+    found, known = yield from _settled(of, thread, known.scope, name)
     return _assemble(thread, known, known.others, found, past)
 
 
-def _settled(of: ResourceKeys, thread: str, scope: Scope) -> Steps[tuple[Answers, Names]]:
+def _settled(of: ResourceKeys, thread: str, scope: Scope, name: str = "") -> Steps[tuple[Answers, Names]]:
     fixed = [of.scope, of.tokens, of.record(scope), of.chunks(scope), of.observations(scope), of.reflections(scope)]
     stems = [of.chunk(""), of.sealed(""), of.messages("")]
     others = OTHERS if scope.thread is None else 0
-    names = [*fixed, of.thread(thread), of.messages(thread), of.working, of.threads, *stems]
-    args = [thread, EXCERPT_MESSAGES, others, *working_fields("", thread)]
+    names = [*fixed, of.thread(thread), of.messages(thread), of.threads, of.aliases, of.working, *stems]
+    args = [thread, EXCERPT_MESSAGES, others, name or thread, *working_fields("", thread)]
     return (yield from Verb("snapshot", names, args, partial(_all_named, scope)))
 
 
@@ -96,7 +104,9 @@ def _named(resource: str, thread: str, guess: Scope, found: Answers, unset: Scop
     chunks = {chunk.decode(): "" for chunk, _ in found.chunks}
     if scope.thread is not None:
         return Names(scope, chunks, ())
-    unsealed = [name[1:].decode() for name in found.tokens if name.startswith(b"#")]
+    unsealed = [
+        name[1:].decode() for name in found.tokens if name.startswith(b"#") and AWAY + name[1:] not in found.tokens
+    ]
     return Names(scope, chunks, newest_others(unsealed, [name.decode() for name in found.newest], thread))
 
 
@@ -116,20 +126,22 @@ def _assemble(
 ) -> tuple[Snapshot, Names]:
     unsealed = unsealed_threads(found.tokens)
     chunks = [as_chunk(name.decode(), seq, found.details[name.decode()]) for name, seq in found.chunks]
-    found = found._replace(others={name: found.others[name] for name in others_now})
+    here = {name: AWAY + name.encode() not in found.tokens for name in (*unsealed, *(chunk.thread for chunk in chunks))}
+    found = found._replace(others={name: found.others[name] for name in others_now if here.get(name, True)})
     raw = _raw(thread, chunks, found)
     messages = past.messages(raw, known.scope.resource)
     past.held, past.beside = _held(known.scope, thread, chunks, found), _beside(found)
     return Snapshot(
         scope=known.scope,
         thread=as_thread(thread, found.state, unsealed),
+        stands_for=(found.stands or b"").decode(),
         record=past.record(found.record),
         messages=messages.pop(thread),
         chunks=chunks,
         observations=list(past.observations(found.observations)),
         generation=as_generation(found.reflections[0]) if found.reflections else None,
-        others={name: some[-EXCERPT_MESSAGES:] for name, some in messages.items() if raw[name]},
-        other_counts=_other_counts(known.scope, thread, unsealed, chunks),
+        others={name: some[-EXCERPT_MESSAGES:] for name, some in messages.items() if raw[name] and here.get(name)},
+        other_counts=_other_counts(known.scope, thread, unsealed, chunks, here),
         unsealed=unsealed,
         paused=b"*paused" in found.tokens,
         working=held_of(found.working, "", thread),
@@ -167,13 +179,17 @@ def _raw(thread: str, chunks: Sequence[Chunk], found: Answers) -> dict[str, list
 
 
 def _other_counts(
-    scope: Scope, thread: str, unsealed: Mapping[str, tuple[int, int]], chunks: Sequence[Chunk]
+    scope: Scope,
+    thread: str,
+    unsealed: Mapping[str, tuple[int, int]],
+    chunks: Sequence[Chunk],
+    here: Mapping[str, bool],
 ) -> dict[str, int]:
     if scope.thread is not None:
         return {}
-    counts = {name: messages for name, (_, messages) in unsealed.items() if name != thread}
+    counts = {name: messages for name, (_, messages) in unsealed.items() if name != thread and here[name]}
     for chunk in chunks:
-        if chunk.thread != thread:
+        if chunk.thread != thread and here[chunk.thread]:
             counts[chunk.thread] = counts.get(chunk.thread, 0) + chunk.messages
     return counts
 
@@ -245,13 +261,17 @@ def threads(keys: Keys, resource: str, names: Sequence[str]) -> Batch[list[Threa
     def states(found: tuple[Mapping[bytes, bytes], list[Pair], list[dict[bytes, bytes]]]) -> list[ThreadState]:
         unsealed, times = unsealed_threads(found[0]), {name.decode(): int(at) for name, at in found[1]}
         read = [as_thread(name, fields, unsealed) for name, fields in zip(names, found[2], strict=True)]
-        return [msgspec.structs.replace(state, at=times.get(state.id, 0)) for state in read]
+        return [_dated(state, times.get(state.id, 0), away=AWAY + state.id.encode() in found[0]) for state in read]
 
     return batch(
         as_hash("HGETALL", of.tokens),
         as_pairs("ZRANGE", of.threads, 0, -1, "WITHSCORES"),
         each(as_hash("HGETALL", of.thread(name)) for name in names),
     ).then(states)
+
+
+def _dated(state: ThreadState, at: int, *, away: bool) -> ThreadState:
+    return msgspec.structs.replace(state, at=at, archived_at=state.archived_at if away else 0)
 
 
 def last_raw(keys: Keys, resource: str, names: Sequence[str]) -> Batch[dict[str, int]]:

@@ -37,7 +37,8 @@ class ThreadDay(NamedTuple):
 async def show_agent(request: Request, resource: ResourceId, thread: OfThread = None) -> Response:
     """The memory as it stands: raw messages of a thread, chunks, observations, and the reflection in force."""
     memory = await reader_of(request, resource)
-    threads = sorted(await memory.threads(resource), key=lambda each: -each.at)
+    found = await memory.threads(resource, order="activity", archived=None)
+    threads = sorted(found, key=lambda each: each.archived_at > 0)
     chosen = thread or (threads[0].id if threads else None)
     stats = cast(Stats, await memory.stats(resource))
     own = chosen if stats.scope == "thread" else None

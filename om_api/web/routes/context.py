@@ -37,7 +37,7 @@ class ContextPart(NamedTuple):
 async def show_context(request: Request, resource: ResourceId, thread: OfThread = None) -> Response:
     """The blocks as they are, by part, and what changed the beginning lately."""
     memory = await reader_of(request, resource)
-    threads = sorted(await memory.threads(resource), key=lambda each: -each.at)
+    threads = sorted(await memory.threads(resource, archived=None), key=lambda each: -each.at)
     chosen = thread or (threads[0].id if threads else None)
     found = await memory.get_context(chosen, resource) if chosen else None
     told = await memory.events(kinds=[*_CHANGES], resource_id=resource, count=_SHOWN)

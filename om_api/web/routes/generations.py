@@ -24,7 +24,7 @@ async def show_generations(
 ) -> Response:
     """Generation `now` (else the one in force) beside `before` (else the one before it)."""
     memory = await reader_of(request, resource)
-    threads = [each.id for each in await memory.threads(resource)]
+    threads = [each.id for each in await memory.threads(resource, archived=None)]
     kept = await memory.generations(resource, thread)
     if thread is None and threads and len({each.n for each in kept}) < len(kept):  # a memory for each thread
         thread = threads[0]

@@ -73,7 +73,7 @@ async def show_recall(
         problem = str(error)
     shown: dict[str, Any] = {"found": found, "problem": problem, "asked": asked}
     hits = [(hit, marked(hit.text, hit.matched)) for hit in found.hits] if found else []
-    threads = [each.id for each in await memory.threads(resource)]
+    threads = [each.id for each in await memory.threads(resource, archived=None)]
     return page(
         request, "recall.html", resource=resource, threads=threads, roles=ROLES, kinds=KINDS, hits=hits, **shown
     )

@@ -8,12 +8,13 @@ from typing import Any
 
 import msgspec
 
-from om_api.domain.extractors import WORKING, Extractor
+from om_api.domain.extractors import TITLE, WORKING, Extractor
 from om_api.language.calendar import LocalTime, days
 from om_api.language.relative_dates import meanings
 from om_api.language.spans import parse_span
 from om_api.language.telegraphic import clip, without_lead
 from om_api.language.words import STOP, words
+from om_workers.llm.extractive import titling
 from om_workers.llm.extractive.units import Unit
 
 _BRIEF, _LONG = 120, 240  # characters
@@ -167,6 +168,7 @@ Rule = Callable[
     [Sequence[Unit], Any, LocalTime, Extractor], Any
 ]  # of what was said, what the section says so far, and the clock
 RULES: dict[str, Rule] = {
+    TITLE: titling.title,
     "contacts": _contacts,
     "dates-ahead": _dates_ahead,
     "decisions": _decisions,

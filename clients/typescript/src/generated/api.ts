@@ -161,12 +161,96 @@ export interface paths {
         };
         /**
          * List Threads
-         * @description Threads by name: what is not yet observed of each, its current task, the suggested response.
+         * @description Threads with what is not yet observed of each, title, metadata, current task and suggested response.
          */
         get: operations["list_threads"];
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/resources/{resource}/threads/{thread}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change Thread
+         * @description Give a thread a title, metadata, or have it out of sight until it gets a message. No suggestion replaces a title.
+         */
+        patch: operations["change_thread"];
+        trace?: never;
+    };
+    "/v1/resources/{resource}/threads/{thread}/copies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Copy Thread
+         * @description Make a thread that reads as this one does up to a message, and goes on by itself.
+         */
+        post: operations["copy_thread"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/resources/{resource}/aliases": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Aliases
+         * @description Names that stand for threads: whatever is written to or read of one is the thread's.
+         */
+        get: operations["list_aliases"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/resources/{resource}/aliases/{alias}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Alias Thread
+         * @description Have a name stand for a thread: one conversation that changed its id. What it holds becomes the thread's.
+         */
+        put: operations["alias_thread"];
+        post?: never;
+        /**
+         * Unalias Thread
+         * @description End an alias. What came by it stays with the thread; its name is free again.
+         */
+        delete: operations["unalias_thread"];
         options?: never;
         head?: never;
         patch?: never;
@@ -443,6 +527,41 @@ export interface components {
             replaced: string[];
         };
         /**
+         * Alias
+         * @description A name, and the thread that it stands for.
+         */
+        Alias: {
+            alias: string;
+            thread_id: string;
+        };
+        /**
+         * AliasOf
+         * @description What a name is to stand for.
+         */
+        AliasOf: {
+            /**
+             * Thread Id
+             * @description a thread, or a name that stands for one
+             */
+            thread_id: string;
+        };
+        /**
+         * Aliased
+         * @description An alias, the thread that it stands for now, and what it held by itself, which is that thread's now.
+         *
+         *         `messages` were not in an observation yet; `known` of these the thread had already, word for word.
+         */
+        Aliased: {
+            alias: string;
+            thread: string;
+            /** @default 0 */
+            messages: number;
+            /** @default 0 */
+            known: number;
+            /** @default 0 */
+            observations: number;
+        };
+        /**
          * AnthropicAddress
          * @description Where an image is.
          */
@@ -616,6 +735,46 @@ export interface components {
             tokens: number;
             hash: string;
             id: string;
+        };
+        /**
+         * Copied
+         * @description A thread that was copied: how many messages it has, and the last of them.
+         */
+        Copied: {
+            thread_id: string;
+            resource_id: string;
+            messages: number;
+            message_id: string;
+        };
+        /**
+         * CopiedFrom
+         * @description What a thread was copied from: the thread, of which resource, and its last message that the copy has.
+         */
+        CopiedFrom: {
+            resource_id: string;
+            thread_id: string;
+            message_id: string;
+        };
+        /**
+         * CopyWanted
+         * @description A copy that is wanted.
+         */
+        CopyWanted: {
+            /**
+             * To
+             * @description the new thread
+             */
+            to: string;
+            /**
+             * Until
+             * @description the id of the last message that it has; else the last of all
+             */
+            until?: string | null;
+            /**
+             * To Resource
+             * @description of another resource
+             */
+            to_resource?: string | null;
         };
         /**
          * Correction
@@ -859,7 +1018,8 @@ export interface components {
          *         `dropped_ids` names those of `observation_ids` of which nothing is left in the text, and what its owner removed since, which
          *         is not among `observation_ids` any more. `loss` (0 to 1) is what the check before the commit found missing, `candidates`
          *         the answers that were compared, in the order they came. `restores` names the generation that this one brought back, 0 for
-         *         the time before the first. `origin` is `correction` where somebody (`by` whom) corrected a line of the one before. `pieces`
+         *         the time before the first. `origin` is `correction` where somebody (`by` whom) corrected a line of the one before, `archive`
+         *         where observations were set aside in groups: `groups` is of how many of them the text tells. `pieces`
          *         are what the text is made of, in order, since a move to another scope; none once it was written anew. `extracted` is what
          *         extractors found beside all notes that it stands for, by thread ("": of the whole memory) and by slug.
          */
@@ -904,6 +1064,8 @@ export interface components {
                     [key: string]: components["schemas"]["ExtractedValue"];
                 };
             };
+            /** @default 0 */
+            groups: number;
         };
         /**
          * GivenFields
@@ -1115,6 +1277,7 @@ export interface components {
          *         wrote (`by` whom), which covers nothing, else "". `corrections` are the newest that were made of it, the last one newest.
          *         `extracted` is what extractors found in the same messages, by their slugs; those of them that are `common` are of the
          *         whole memory, and no thread's own.
+         *         `group` names the group in which it was set aside, "" for one that never was.
          */
         Observation: {
             id: string;
@@ -1162,6 +1325,8 @@ export interface components {
             extracted: Record<string, never>;
             /** @default [] */
             common: string[];
+            /** @default  */
+            group: string;
         };
         /**
          * OpenAIContext
@@ -1254,6 +1419,18 @@ export interface components {
          * @enum {unknown}
          */
         Outcome: "activated" | "added" | "buffered" | "busy" | "cleared" | "corrected" | "duplicate" | "failed" | "pinned" | "proposed" | "reflected" | "rejected" | "rest" | "restored" | "sealed" | "sent_back" | "split" | "superseded" | "unpinned" | "updated";
+        /**
+         * Page[Alias]
+         * @description Some entries of a list, in a lasting order; `next` is the cursor of the page behind, null on the last one.
+         *
+         *         `partial` is there where what was archived is not among them, and says why.
+         */
+        Page_Alias_: {
+            items: components["schemas"]["Alias"][];
+            /** @default null */
+            next: string | null;
+            partial?: string;
+        };
         /**
          * Page[Generation]
          * @description Some entries of a list, in a lasting order; `next` is the cursor of the page behind, null on the last one.
@@ -1493,11 +1670,37 @@ export interface components {
             lacking: string[];
         };
         /**
+         * ThreadChange
+         * @description What is to be said of a thread; what is left out stays.
+         */
+        ThreadChange: {
+            /**
+             * Title
+             * @description one line of at most 200 characters; none: the Observer suggests one again
+             */
+            title?: string | null;
+            /**
+             * Metadata
+             * @description an object of your own, of at most 4,096 bytes
+             */
+            metadata?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Archived
+             * @description out of sight until it gets a message
+             */
+            archived?: boolean | null;
+        };
+        /**
          * ThreadState
          * @description One thread of a resource: what is unsealed of it and what the Observer last said of its task.
          *
          *         `current_task_at` and `current_task_from` are the time (Unix ms) and the id of the newest message it was noted from, 0
          *         and "" where nobody knows; likewise for the suggested response. An empty text with a time: it was noted that there is none.
+         *         `title_by` is who gave it its title: `observer` where it was suggested, and gives way to the next suggestion. `archived_at`
+         *         is 0 for one that is not archived, `last_observed_at` for one of which nothing was activated yet; `copied_from` is what a
+         *         copy was made of. `place` is where it stands in the order of activity, to read on behind.
          */
         ThreadState: {
             id: string;
@@ -1521,6 +1724,16 @@ export interface components {
             suggested_response_from: string;
             /** @default  */
             title: string;
+            /** @default  */
+            title_by: string;
+            /** @default {} */
+            metadata: Record<string, never>;
+            /** @default 0 */
+            archived_at: number;
+            /** @default 0 */
+            last_observed_at: number;
+            /** @default null */
+            copied_from: components["schemas"]["CopiedFrom"] | null;
         };
         /**
          * ToolCallPart
@@ -1545,6 +1758,13 @@ export interface components {
             name?: string;
             tool_call_id?: string;
             is_error?: boolean;
+        };
+        /**
+         * Unaliased
+         * @description `cleared`, or `rest` where it was no alias.
+         */
+        Unaliased: {
+            outcome: components["schemas"]["Outcome"];
         };
         /**
          * WorkRequest
@@ -2331,6 +2551,10 @@ export interface operations {
     list_threads: {
         parameters: {
             query?: {
+                /** @description by name, or those first that were heard of last */
+                order?: "name" | "activity";
+                /** @description no: those that are not archived; yes: they alone; all: both */
+                archived?: "no" | "yes" | "all";
                 /** @description `next` of the page before; none: the first page */
                 cursor?: string | null;
                 /** @description most entries of the page */
@@ -2352,6 +2576,506 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Page_ThreadState_"];
+                };
+            };
+            /** @description the body is not JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no key, none that is known, or one that has expired */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the key's role or resources do not permit this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description what is named is not there, or no longer */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is larger than is permitted here */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description something in it cannot be accepted; nothing was kept */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the key has too much in flight, or asks or pushes too often: repeat after `Retry-After` seconds */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store is away or refuses; `stored` says what became of a write */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    change_thread: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description whose memory */
+                resource: string;
+                /** @description one conversation */
+                thread: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ThreadChange"];
+            };
+        };
+        responses: {
+            /** @description done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ThreadState"];
+                };
+            };
+            /** @description the body is not JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no key, none that is known, or one that has expired */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the key's role or resources do not permit this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description what is named is not there, or no longer */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is larger than is permitted here */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description something in it cannot be accepted; nothing was kept */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the key has too much in flight, or asks or pushes too often: repeat after `Retry-After` seconds */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store is away or refuses; `stored` says what became of a write */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    copy_thread: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description whose memory */
+                resource: string;
+                /** @description one conversation */
+                thread: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CopyWanted"];
+            };
+        };
+        responses: {
+            /** @description done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Copied"];
+                };
+            };
+            /** @description the body is not JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no key, none that is known, or one that has expired */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the key's role or resources do not permit this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description what is named is not there, or no longer */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is larger than is permitted here */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description something in it cannot be accepted; nothing was kept */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the key has too much in flight, or asks or pushes too often: repeat after `Retry-After` seconds */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store is away or refuses; `stored` says what became of a write */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_aliases: {
+        parameters: {
+            query?: {
+                /** @description `next` of the page before; none: the first page */
+                cursor?: string | null;
+                /** @description most entries of the page */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description whose memory */
+                resource: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_Alias_"];
+                };
+            };
+            /** @description the body is not JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no key, none that is known, or one that has expired */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the key's role or resources do not permit this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description what is named is not there, or no longer */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is larger than is permitted here */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description something in it cannot be accepted; nothing was kept */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the key has too much in flight, or asks or pushes too often: repeat after `Retry-After` seconds */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store is away or refuses; `stored` says what became of a write */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    alias_thread: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description whose memory */
+                resource: string;
+                /** @description a name that stands for a thread */
+                alias: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AliasOf"];
+            };
+        };
+        responses: {
+            /** @description done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Aliased"];
+                };
+            };
+            /** @description the body is not JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no key, none that is known, or one that has expired */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the key's role or resources do not permit this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description what is named is not there, or no longer */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is larger than is permitted here */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description something in it cannot be accepted; nothing was kept */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the key has too much in flight, or asks or pushes too often: repeat after `Retry-After` seconds */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store is away or refuses; `stored` says what became of a write */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    unalias_thread: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description whose memory */
+                resource: string;
+                /** @description a name that stands for a thread */
+                alias: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Unaliased"];
                 };
             };
             /** @description the body is not JSON */
@@ -3738,7 +4462,7 @@ export interface operations {
     get_events: {
         parameters: {
             query?: {
-                /** @description any of sealed, observing, buffered, extracted, extraction_refused, split, quarantined, activated, reflecting, drafted, review_asked, review_approved, review_sent_back, reflected, restored, forgotten, erased, line_added, line_corrected, working_memory_updated, pinned, unpinned, paused, resumed, imported, migrated, cleared, failed, budget_reached; repeatable; else all */
+                /** @description any of sealed, observing, buffered, extracted, extraction_refused, split, quarantined, activated, reflecting, drafted, review_asked, review_approved, review_sent_back, reflected, restored, forgotten, erased, line_added, line_corrected, working_memory_updated, pinned, unpinned, thread_changed, thread_aliased, thread_unaliased, thread_copied, paused, resumed, imported, migrated, cleared, failed, budget_reached; repeatable; else all */
                 kinds?: string[];
                 /** @description whose; repeatable; else all that the key is bound to */
                 resource?: string[];

@@ -35,7 +35,7 @@ export const RECALL_TOOLS = {
           },
           "group": {
             "type": "string",
-            "description": "Read one group of older notes whole, by the name in brackets before its heading in your notes, or list the groups of a month (as 2026-03); whatever the query is then."
+            "description": "Read a group of older notes whole, by the name in brackets in its heading; of a month (2026-03) its groups are listed. The query counts for nothing then."
           },
           "offset": {
             "type": "integer",
@@ -81,7 +81,7 @@ export const RECALL_TOOLS = {
         },
         "group": {
           "type": "string",
-          "description": "Read one group of older notes whole, by the name in brackets before its heading in your notes, or list the groups of a month (as 2026-03); whatever the query is then."
+          "description": "Read a group of older notes whole, by the name in brackets in its heading; of a month (2026-03) its groups are listed. The query counts for nothing then."
         },
         "offset": {
           "type": "integer",
@@ -128,7 +128,7 @@ export const RECALL_TOOLS = {
             },
             "group": {
               "type": "string",
-              "description": "Read one group of older notes whole, by the name in brackets before its heading in your notes, or list the groups of a month (as 2026-03); whatever the query is then."
+              "description": "Read a group of older notes whole, by the name in brackets in its heading; of a month (2026-03) its groups are listed. The query counts for nothing then."
             },
             "offset": {
               "type": "integer",

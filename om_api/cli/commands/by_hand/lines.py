@@ -21,7 +21,8 @@ from om_api.store.lines.correcting import LineChange
 from om_api.store.lines.pinning import Pinned
 
 
-def _somebody() -> str | None:
+def somebody() -> str | None:
+    """Who sits there, by their login, where that may name somebody."""
     try:
         name = getuser()
     except (OSError, KeyError):
@@ -33,7 +34,7 @@ _thread_option = click.option("--thread", callback=checked, metavar="THREAD", he
 by_option = click.option(
     "--by",
     callback=checked,
-    default=_somebody,
+    default=somebody,
     metavar="NAME",
     help="Who says so, for events; else your login.",
 )

@@ -2,7 +2,7 @@
 -- that one more id touches one bucket, however many there are. Fields: `#` how many records, `/` how many buckets, a bucket's
 -- number its records, `^` the id that the thread ended with when something was accepted last, `d<day>` the ms at which the last
 -- chunk that was sealed on that day was activated, `~` that messages were forgotten: they had expired, or
--- their owner said so.
+-- their owner said so. Of an alias it holds nothing but `=`, the thread that it stands for.
 -- A record is 16 bytes: 7 of the id's hash, 2 the day it was sealed on (0 while it is raw; 65535 while a rest of it is, which keeps
 -- it known as long as that), 3 the length of its content, 4 a check sum of it.
 local RECORD, FULL, DAY = 16, 48, 86400000
@@ -30,13 +30,13 @@ end
 
 -- Opens the set under a key, and reads what must be looked at for these records, of which the first 7 bytes are the id.
 ids.open = function(key, records)
-  local was = redis.call('HMGET', key, '#', '/')
+  local was = redis.call('HMGET', key, '#', '/', '=')
   local of = tonumber(was[2])
   if of and not (of >= 1 and of < 2 ^ 31) then -- nobody's number makes the loops long
     of = nil
   end
   local held, name = {}, {}
-  local set = {key = key, count = tonumber(was[1]) or 0, of = of or 1, was = of, span = 1, new = 0, held = held, name = name, added = {}, more = {}, changed = {}}
+  local set = {key = key, count = tonumber(was[1]) or 0, of = of or 1, was = of, span = 1, new = 0, held = held, name = name, added = {}, more = {}, changed = {}, alias = was[3]}
   if set.count == 0 then
     set.of = math.max(set.of, math.ceil(#records / FULL))
   end

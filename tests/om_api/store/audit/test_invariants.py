@@ -18,6 +18,26 @@ def _said_to_be_indexed(store):
 
 BREAKS = {
     "a chunk without its sealed set": (lambda s: s.client.delete(key_of(s, "sealed", "c5")), "sealed:c5", "nowhere"),
+    "an alias that holds something": (
+        lambda s: s.client.hset(key_of(s, "known", "t2"), "=", "t1") + s.client.hset(key_of(s, "aliases"), "t2", "t1"),
+        "aliases",
+        "which nobody reads there",
+    ),
+    "an alias of an alias": (
+        lambda s: s.client.hset(key_of(s, "aliases"), mapping={"t8": "t9", "t9": "t1"}),
+        "aliases",
+        "is an alias itself",
+    ),
+    "an alias that pushes do not meet": (
+        lambda s: s.client.hset(key_of(s, "aliases"), "t9", "t1"),
+        "known:t9",
+        "is not that of an alias of t1",
+    ),
+    "pushes that are sent on for nothing": (
+        lambda s: s.client.hset(key_of(s, "known", "t2"), "=", "t1"),
+        "known:t2",
+        "is not that of an alias of none",
+    ),
     "a chunk without its hash": (lambda s: s.client.delete(key_of(s, "chunk", "c5")), "chunk:c5", "is missing"),
     "a sealed set without chunk": (
         lambda s: s.client.zadd(key_of(s, "sealed", "c9"), {b"{}": 1}),

@@ -14,6 +14,7 @@ LINES = [
     backup_format.MemoryLine(format=1, resource="harold", scope=None, exported_at=5, paused=True, signing_key="5e"),
     backup_format.RecordLine(memory="t1", fields={"epoch": "e", "seq": "1.5"}),
     backup_format.ThreadLine(thread="t1", at=1.5, messages=2, tokens=20, fields={"metadata": Encoded("/wA=")}),
+    backup_format.AliasLine(alias="t2", thread="t1"),
     backup_format.GenerationLine(memory=None, n=1, generation="{}"),
     backup_format.ObservationLine(memory=None, seq=2.0, observation="{}", replaced_by=1, expires_at=7),
     backup_format.ChunkLine(memory=None, chunk="c1", fields={"thread": "t1"}),

@@ -9,6 +9,7 @@ from scene import (
     TTL,
     activate,
     adopt,
+    at_step,
     breaches,
     buffer,
     entries,
@@ -242,20 +243,6 @@ def test_what_comes_between_plan_and_commit_is_kept_and_the_rest_planned_again(s
     assert kept(store).keys() >= before - {name}
     assert name not in kept(store)
     assert sound(store)
-
-
-def at_step(steps, number, meanwhile):
-    """The same steps, with something happening right before the one of a number."""
-    reply, at = None, 0
-    try:
-        while True:
-            step = steps.send(reply)
-            if at == number:
-                meanwhile()
-            at += 1
-            reply = yield step
-    except StopIteration as end:
-        return end.value
 
 
 @pytest.mark.parametrize("number", range(10))

@@ -120,7 +120,7 @@ def test_a_clear_that_does_not_know_a_thread_says_what_to_do_next(store, retenti
     of = store.keys.of("harold")
     store.client.zadd(of.threads, {"t9": AT})
     with nothing_changes(store):
-        assert call(store, "clear", [of.tokens, of.threads], [retention, 0]) == word
+        assert call(store, "clear", [of.tokens, of.threads, of.aliases], [retention, 0]) == word
 
 
 def _another_memory(store):
@@ -143,7 +143,12 @@ def test_a_clear_of_another_version_says_what_to_do_next(store, retention, word)
     of = store.keys.of("harold")
     with nothing_changes(store):
         assert (
-            call(store, "clear", [of.tokens, of.threads, of.record(HAROLD)], [retention, 1, record(store).epoch, 7, 0])
+            call(
+                store,
+                "clear",
+                [of.tokens, of.threads, of.aliases, of.record(HAROLD)],
+                [retention, 1, record(store).epoch, 7, 0],
+            )
             == word
         )
 
@@ -189,7 +194,7 @@ def test_thousands_of_keys_are_unlinked_to_the_last(store):
     """Catches a part that is left out where they are named by the thousand."""
     of = store.keys.of("harold")
     names = many(store)
-    call(store, "clear", [of.tokens, of.threads, *names], [0, 0])
+    call(store, "clear", [of.tokens, of.threads, of.aliases, *names], [0, 0])
 
     assert contents(store) == {}
 
@@ -463,7 +468,10 @@ def test_a_clear_that_does_not_know_every_thread_says_what_to_do_next(store, ret
     seal(store, "c1", 1)
     of, version = store.keys.of("harold"), [record(store).epoch, 1, 0]
     with nothing_changes(store):
-        assert call(store, "clear", [of.tokens, of.threads, of.record(HAROLD)], [retention, 1, *version]) == word
+        assert (
+            call(store, "clear", [of.tokens, of.threads, of.aliases, of.record(HAROLD)], [retention, 1, *version])
+            == word
+        )
 
 
 # -- one observation ---------------------------------------------------------------------------------------------------
