@@ -1,5 +1,6 @@
 """The routes under /ui, read off the app, and a memory with something for each of them: what is made later is walked too."""
 
+import json
 import re
 import time
 from collections import defaultdict
@@ -50,7 +51,17 @@ class Owner:
         tell(world, resource)
         observation = world.om.observations(resource)[0]
         message = world.om.sources(observation.id, resource)[0].id
-        self.ids = {"observation": observation.id, "message": message, "entry": entry.id}
+        self.ids = {"observation": observation.id, "message": message, "entry": entry.id, "group": self._group()}
+
+    def _group(self) -> str:
+        """The name of a group, as if what the first generation replaced had been set aside."""
+        client, name = self.world.client, f"{self.resource:a<8}"[:8]
+        key = f"{self.world.prefix}:{{{self.resource}}}:reflected:1"
+        for member, seq in client.zrange(key, 0, -1, withscores=True):
+            client.zrem(key, member)
+            client.zadd(key, {json.dumps({**json.loads(member), "group": name}): seq})
+        client.persist(key)
+        return name
 
     def _say(self, n: int) -> None:
         texts = [f"The zanzibar password of {self.resource} is {SECRET}-{each}." for each in range(n)]

@@ -449,8 +449,8 @@ class MemorySettings(Group):
             raise contradiction(
                 "reflection.review is ask with reflection.mode archive, where nothing is condensed that could be reviewed; "
                 "permitted: reflection.review off, or reflection.mode condense",
-                "reflection.mode",
                 "reflection.review",
+                "reflection.mode",
             )
         most = self.observation_threshold - 1
         if not 1 <= self.keep_tokens <= most:

@@ -30,7 +30,7 @@ _MONTHS = [
 ]
 
 
-class Entry(NamedTuple):
+class CatalogueLine(NamedTuple):
     """A line of a catalogue: the heading of one group of a thread, or how many there are in a period, which `name` says."""
 
     name: str
@@ -49,12 +49,12 @@ class Catalogued(NamedTuple):
     """A generation's text in two: what else it says, in its own order (with the thread of each run of lines), and entries."""
 
     rest: tuple[tuple[str, tuple[str, ...]], ...]
-    entries: tuple[Entry, ...]
+    entries: tuple[CatalogueLine, ...]
 
     @classmethod
     def of(cls, text: str, *, pooled: bool) -> "Catalogued":
         """A text taken apart. Only what stands behind the catalogue's first line is an entry: any other line is kept."""
-        rest, entries, begun = list[tuple[str, tuple[str, ...]]](), list[Entry](), False
+        rest, entries, begun = list[tuple[str, tuple[str, ...]]](), list[CatalogueLine](), False
         lines = text.split("\n") if text else []
         for thread, some in runs(lines) if pooled else [("", lines)]:
             here, kept = begun, list[str]()
@@ -86,7 +86,7 @@ class Catalogued(NamedTuple):
     def and_also(self, made: Iterable[DatedNotes], *, pooled: bool) -> "Catalogued":
         """The same, and more groups behind those that there are."""
         new = (
-            Entry(
+            CatalogueLine(
                 each.name,
                 f"{each.first:%Y-%m}",
                 each.observations[0].thread_id if pooled else "",
@@ -117,7 +117,7 @@ def says_nothing(line: str) -> bool:
     return line == INTRO or (entry is not None and entry.coarse and entry.line == line)
 
 
-def written(entries: Sequence[Entry]) -> str:
+def written(entries: Sequence[CatalogueLine]) -> str:
     """A catalogue as text: periods first, then headings, of a pool in their threads' sections; "" without entries."""
     if not entries:
         return ""
@@ -133,25 +133,25 @@ def _written(thread: str, lines: Sequence[str]) -> Sequence[str]:
     return section(thread, lines) if thread else lines
 
 
-def _entry(line: str, thread: str) -> Entry | None:
+def _entry(line: str, thread: str) -> CatalogueLine | None:
     if found := _HEADING.fullmatch(line):
-        return Entry(found[2], found[1], thread, line)
+        return CatalogueLine(found[2], found[1], thread, line)
     if found := _COARSE.fullmatch(line):
         return _period(found[1], int(found[2]))
     return None
 
 
-def _period(name: str, groups: int) -> Entry:
+def _period(name: str, groups: int) -> CatalogueLine:
     """The line of a month, of a year, or of all."""
     year, _, month = name.partition("-")
     number = int(month or 0)
     called = (
         f"{_MONTHS[number - 1]} {year}" if 1 <= number <= len(_MONTHS) else "Everything older" if name == ALL else year
     )
-    return Entry(name, name, "", f"* {called} [{name}] {groups} group{'s' * (groups != 1)}", groups)
+    return CatalogueLine(name, name, "", f"* {called} [{name}] {groups} group{'s' * (groups != 1)}", groups)
 
 
-def _joined(given: Iterable[Entry]) -> list[Entry]:
+def _joined(given: Iterable[CatalogueLine]) -> list[CatalogueLine]:
     """Periods, each once and by time, then headings in their order."""
     entries, coarse = list(given), dict[str, int]()
     for entry in entries:
@@ -161,7 +161,7 @@ def _joined(given: Iterable[Entry]) -> list[Entry]:
     return [*(_period(name, coarse[name]) for name in periods), *(entry for entry in entries if not entry.coarse)]
 
 
-def _coarser(entries: Sequence[Entry]) -> list[Entry]:
+def _coarser(entries: Sequence[CatalogueLine]) -> list[CatalogueLine]:
     """The same in fewer words: the oldest heading joins its month; without headings the oldest month its year, then all."""
     for of_level, into in (
         (lambda entry: not entry.coarse, lambda entry: entry.month),

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.note_lines import body, is_date, told, without
+from om_api.domain.notes.catalogue import INTRO, group_named, says_nothing
 from om_api.domain.tags import escape
 from om_api.domain.thread_sections import runs
 
@@ -42,14 +43,18 @@ def item(text: str, priority: int) -> str:
 
 
 def lines_of(text: str, thread: str, *, pooled: bool) -> Iterator[NotedLine]:
-    """The lines of a text that say something; of a pool's generation with the threads in whose sections they stand."""
+    """The lines of a text that say something; of a pool's generation with the threads in whose sections they stand.
+
+    Lines of a catalogue are none: what they name would be named no longer.
+    """
     lines = text.split("\n")
+    catalogued = INTRO in lines
     for name, some in runs(lines) if pooled else [(thread, lines)]:
         under = ""
         for line in some:
             if is_date(line):
                 under = line.strip()
-            elif told(line).strip():
+            elif told(line).strip() and not (catalogued and (group_named(line) or says_nothing(line))):
                 yield NotedLine(line, name, under)
 
 

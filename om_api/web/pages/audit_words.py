@@ -10,6 +10,8 @@ _PAGES = {
     "context": "What the model reads",
     "costs": "Money",
     "figures_of": "Figures",
+    "group": "A group",
+    "groups": "Groups",
     "message": "A message",
     "sources": "Where it came from",
     **{

@@ -57,7 +57,7 @@ async def show_groups(request: Request, resource: ResourceId, thread: OfThread =
     memory = await reader_of(request, resource)
     found = await memory.groups(resource, thread)
     newest = list(reversed(found))
-    return page(request, "groups.html", resource=resource, groups=newest, partial=found.partial)
+    return page(request, "groups.html", resource=resource, group=None, groups=newest, partial=found.partial)
 
 
 @router.get("/groups/{group}", **shows())

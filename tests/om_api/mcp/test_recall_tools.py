@@ -2,6 +2,8 @@
 
 import re
 
+from world import World
+
 from om_api.context.recall_tool import recall_tool
 from om_api.domain.tokens import estimate
 
@@ -83,3 +85,15 @@ def test_a_message_that_is_not_there_is_told(host, world):
     assert answer.text == (
         "harold's thread t-1 keeps no message m-404: check the id, or find it by its words with recall"
     )
+
+
+def test_a_group_of_notes_is_read_by_its_name(host, world):
+    world.om.add_line("the harbour opens at nine", "harold", "t-1")
+    house = World(world.client, world.prefix, reflection__mode="archive")
+    house.om.force_reflect("harold")
+    house.settle()
+    (group,) = house.om.groups("harold")
+
+    assert "the harbour opens at nine" in host("recall", query="-", group=group.id).text
+    assert f"[{group.id}] 1 note: the harbour opens at nine" in host("recall", query="-", group="all").text
+    assert "keeps no group" in host("recall", query="-", group="aaaaaaaa").text

@@ -127,6 +127,15 @@ def test_a_number_may_be_all_that_its_permitted_range_says_and_nothing_else(path
         ("buffer_activation: 30000", ("buffer_activation", "message_threshold", "1,000 to 29,999")),
         ("block_after: 29999", ("block_after", "message_threshold", "30,000 tokens or more")),
         ("reflection: {block_after: 39999}", ("reflection.block_after", "observation_threshold")),
+        (
+            "reflection: {mode: archive, archive: {keep_tokens: 40000}}",
+            ("reflection.archive.keep_tokens", "observation_threshold", "1 to 39,999"),
+        ),
+        (
+            "observation_threshold: 100, reflection: {archive: {keep_tokens: 0.001}}",
+            ("reflection.archive.keep_tokens",),
+        ),
+        ("reflection: {mode: archive, review: ask}", ("reflection.review", "reflection.mode", "review off")),
         ("model: a, observer_model: b", ("model", "observer_model")),
         ("model: a, reflector_model: b", ("model", "reflector_model")),
         ("storage: {redis: {url: 'redis://a', host: b}}", ("storage.redis", "url", "host")),
