@@ -29,6 +29,7 @@ from om_api.store.threads import aliases, copying
 from om_api.store.threads.aliasing import Aliased, Aliasing
 from om_api.store.threads.copying import Copied
 from om_api.store.threads.describing import describe
+from om_api.store.working import working
 
 
 class ThreadKeeper:
@@ -84,6 +85,9 @@ class ThreadKeeper:
             yield from aliasing.check(alias, thread, lambda: self._scopes.of(resource, alias))
         did = yield from renamed(self._keys, resource, change) if observed else change()
         self._writer.aliases.learn(resource, alias, did.thread)
+        scope = yield from self._scopes.of(resource, did.thread)
+        yield from working.carry(self._keys, scope, alias, did.thread, self._versions(resource))
+        yield from working.drop(self._keys, resource, alias)
         with suppress(StoreError):  # it is one; the sweep finds what a mark could not say
             yield from due.mark(self._keys.due_observe, [(yield from self._scopes.of(resource, did.thread))])
         yield from self._tell("thread_aliased", resource, alias, to=did.thread)
@@ -124,8 +128,13 @@ class ThreadKeeper:
         yield from copying.begin(self._keys, origin, into, to, last.at)
         placed = [msgspec.structs.replace(each, thread_id=to, resource_id=into) for each in messages]
         yield from self._writer.send([self._encoded(each) for each in placed], pusher=pusher)
+        if into == resource:
+            yield from working.carry(self._keys, scope, source, to, self._versions(resource))
         yield from self._tell("thread_copied", resource, source, to=to, messages=len(messages))
         return Copied(to, into, len(messages), last.id)
+
+    def _versions(self, resource: str) -> int:
+        return self._settings.for_agent(resource).working_memory.versions
 
     def _encoded(self, message: Message) -> EncodedMessage:
         if message.timestamp is None:

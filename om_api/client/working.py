@@ -90,7 +90,8 @@ class WorkingKeeper:
     def versions(self, resource: str, thread: str | None) -> Steps[list[WorkingVersion]]:
         """The former versions that are kept, oldest first."""
         form = self.form(resource)
-        return (yield from working.versions(self._keys, resource, _place(form, thread)))
+        place = yield from self._named(form, resource, thread)
+        return (yield from working.versions(self._keys, resource, place))
 
     def _change(
         self, change: _Change, resource: str, thread: str | None, version: int | None, by: str
@@ -126,10 +127,15 @@ class WorkingKeeper:
         )
 
     def _read(self, form: WorkingForm, resource: str, thread: str | None) -> Steps[_WorkingRead]:
-        place = _place(form, thread)
+        place = yield from self._named(form, resource, thread)
         scope = yield from self._scopes.of(resource, place or None)
         held, extracted = yield from self._beside(scope, resource, place)
         return _WorkingRead(scope, place, held, fields.values_of(held.value, proposed_in(extracted, place)))
+
+    def _named(self, form: WorkingForm, resource: str, thread: str | None) -> Steps[str]:
+        """Where it is kept: by the thread's own name, whatever alias it was asked for by."""
+        place = _place(form, thread)
+        return (yield from self._scopes.named(resource, place)) if place else ""
 
     def _beside(self, scope: Scope, resource: str, place: str) -> Steps[tuple[KeptFields, Extracted]]:
         held, generations, stored = yield from batch(

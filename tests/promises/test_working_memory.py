@@ -240,6 +240,35 @@ def test_what_is_cleared_is_gone(client, prefix):
     assert not world.client.exists(f"{prefix}:{{harold}}:working")
 
 
+def test_a_thread_that_changed_its_id_keeps_what_it_kept(client, prefix):
+    world = _world(client, prefix, working_memory__scope="thread")
+    for thread in ("t-1", "t-2"):
+        world.say("hello", thread=thread)
+    world.om.update_working_memory({"City": "Graz", "Name": "Ada"}, "harold", "t-2")
+    world.om.update_working_memory({"City": "Rome"}, "harold", "t-1")
+
+    world.om.alias_thread("t-2", "t-1", "harold")
+
+    for name in ("t-1", "t-2"):
+        assert world.om.working_memory("harold", name).fields == {"Name": "Ada", "City": "Rome"}
+    world.om.update_working_memory({"City": "Oslo"}, "harold", "t-2")
+    assert world.om.working_memory("harold", "t-1").fields["City"] == "Oslo"
+    fields = world.client.hkeys(f"{prefix}:{{harold}}:working")
+    assert not [name for name in fields if name.endswith(b":t-2")]
+
+
+def test_a_copy_goes_on_with_what_the_thread_kept(client, prefix):
+    world = _world(client, prefix, working_memory__scope="thread")
+    world.say("hello")
+    world.om.update_working_memory({"City": "Graz"}, "harold", "t-1")
+    world.om.copy_thread("t-1", "t-9", "harold")
+
+    world.om.update_working_memory({"City": "Rome"}, "harold", "t-9")
+
+    assert world.om.working_memory("harold", "t-1").fields == {"City": "Graz"}
+    assert world.om.working_memory("harold", "t-9").fields == {"City": "Rome"}
+
+
 def test_an_actor_keeps_by_a_tool_and_hears_what_went_wrong(house):
     tool = house.om.working_memory_tool("harold", "anthropic")
     said = house.om.answer_working_memory(

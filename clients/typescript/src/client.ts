@@ -181,6 +181,8 @@ export class ObservationalMemory {
   async unaliasThread(alias: string, options: { resourceId?: string } & Call = {}): Promise<{ outcome: string }> {
     const path = `${this.#of(options.resourceId)}/aliases/${encodeURIComponent(checkedId(alias, "alias"))}`;
     return this.#transport.json(path, { method: "DELETE", ...this.#call(options) });
+  }
+
   /** The fields that the Actor keeps; `threadId` where each thread has its own. */
   async workingMemory(options: Place & Call = {}): Promise<WorkingMemory> {
     return this.#transport.json(...this.#working(options));
@@ -215,8 +217,6 @@ export class ObservationalMemory {
   async extracted(options: Place & Call = {}): Promise<Extracted> {
     const path = `${this.#of(options.resourceId)}/extracted`;
     return this.#transport.json(path, { query: { thread_id: options.threadId }, signal: options.signal });
-  }
-
   }
 
   /** The observations in force, of one thread or of all. */

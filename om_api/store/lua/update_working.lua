@@ -1,11 +1,12 @@
--- update_working(working, record; place, change, version, value, by, past, keep)
+-- update_working(working, record, aliases; place, change, version, value, by, past, keep)
 -- Writes a working memory anew, if it is the one that was read: its `version` ('' = there was none). `place` is '' for the resource's own,
 -- else the thread. What it said before is kept as `past`, the newest `keep` of those; what a context's stable part shows stays what it was
 -- until something is activated: the value before the first change since then.
 -- Time 0: two Actors read version 4. Time 1: one writes a field. Time 2: the other writes another one, and is told 'superseded': it reads
 -- the first one's, and writes both. A change that comes again after a lost reply answers what it answered first.
+-- A thread that has become an alias meanwhile keeps nothing of its own: whoever writes to it reads again, by the other name.
 -- Returns 'updated' or 'superseded'.
-local working, record = KEYS[1], KEYS[2]
+local working, record, aliases = KEYS[1], KEYS[2], KEYS[3]
 local place, change, version, value, by, past, keep = unpack(ARGV, 1, 7)
 
 local function of(name)
@@ -16,6 +17,9 @@ if is[2] == change then
   return 'updated'
 end
 if (is[1] or '') ~= version then
+  return 'superseded'
+end
+if place ~= '' and redis.call('HEXISTS', aliases, place) == 1 then
   return 'superseded'
 end
 local activated = tonumber(redis.call('HGET', record, 'observed_at') or '') or 0

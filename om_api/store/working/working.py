@@ -6,10 +6,11 @@ from typing import Any
 import msgspec
 
 from om_api.domain.errors import InvalidInputError, StoreError
+from om_api.domain.extractors import newest
 from om_api.domain.learned import learned
 from om_api.domain.values import Outcome, Scope, is_id, new_id
 from om_api.domain.working_memory import KeptFields, Stamped, WorkingVersion, values_of
-from om_api.store.driver.replies import as_fields, as_hash, outcome
+from om_api.store.driver.replies import as_fields, as_hash, outcome, write
 from om_api.store.driver.steps import Batch, Steps, Verb
 from om_api.store.memory.decoding import held, held_of, stamped_of
 from om_api.store.memory.keys import WORKING_FIELDS, Keys, working_fields
@@ -48,7 +49,28 @@ def update(
     past = {"value": was.value, "at": was.at, "by": was.by} if was.version else None
     args: list[Any] = [place, change or new_id(), was.version or "", msgspec.json.encode(value), by]
     args += [msgspec.json.encode(past) if past else "", keep]
-    return (yield from Verb("update_working", [of.working, of.record(scope)], args, outcome))
+    return (yield from Verb("update_working", [of.working, of.record(scope), of.aliases], args, outcome))
+
+
+def carry(keys: Keys, scope: Scope, place: str, to: str, keep: int) -> Steps[None]:
+    """Have what a thread keeps, which has become an alias or was copied, kept by another one too, where it says nothing newer."""
+    for _ in range(TRIES):
+        found = yield from read_each(keys, scope.resource, [place, to])
+        value = newest({f: [*e] for f, e in found[to].value.items()}, {f: [*e] for f, e in found[place].value.items()})
+        if value == found[to].value:
+            return
+        done = yield from update(keys, scope, to, found[to], value, found[place].by, keep)
+        if done is Outcome.UPDATED:
+            return
+    raise StoreError(f"the working memory of {scope} changes faster than it can be read: repeat.", stored=False)
+
+
+def drop(keys: Keys, resource: str, place: str) -> Steps[None]:
+    """Forget what is kept under a thread's name that is an alias now."""
+    of = keys.of(resource)
+    names = [name for name in (yield from as_hash("HGETALL", of.working)) if name.decode().partition(":")[2] == place]
+    if names:
+        yield from write(("HDEL", of.working, *names))
 
 
 def versions(keys: Keys, resource: str, place: str) -> Steps[list[WorkingVersion]]:
