@@ -1,8 +1,9 @@
 """What the client can be asked, as steps, by concern: the one logic behind the blocking and the asyncio face."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 from om_api.client.auditing import Auditor
+from om_api.client.composing import ComposedAsk, Composer, MayRead
 from om_api.client.contexts import Contexts
 from om_api.client.fleet.agents import AgentReader
 from om_api.client.forcing import Forcing
@@ -58,7 +59,8 @@ class Core:
         scopes = Scopes(settings, keys)
         self.writing = Writer(settings, keys, clock, count, reporter, cluster=cluster)
         self.recalling = Recalling(settings, keys, scopes, count, ranker)
-        self.contexts = Contexts(settings, keys, count, reporter, self.recalling, fails_open=fails_open)
+        self.composing = Composer(settings, keys)
+        self.contexts = Contexts(settings, keys, count, reporter, self.recalling, self.composing, fails_open=fails_open)
         self.syncing = Syncing(keys, scopes, self.writing)
         self.reading = MemoryReader(keys, scopes)
         self.forcing = Forcing(settings, keys, scopes, reporter)
@@ -141,21 +143,29 @@ class Core:
         zone = self._settings.for_agent(check_id(resource, "resource_id")).timezone
         return self.recalling.recall(resource, recall_query(query, zone, limits))
 
-    def context(self, resource: str, thread: str, max_tokens: int | None) -> Steps[Context]:
+    def context(
+        self,
+        resource: str,
+        thread: str,
+        max_tokens: int | None,
+        also: Collection[str] = (),
+        may_read: MayRead | None = None,
+    ) -> Steps[Context]:
         """What the Actor reads."""
         self._warn(resource)
+        ask = self.composing.asked(check_id(resource, "resource_id"), also, may_read)
         make = self._context_or_last if self.fails_open else self.contexts.of
-        return make(resource, thread, max_tokens)
+        return make(resource, thread, max_tokens, ask)
 
-    def _context_or_last(self, resource: str, thread: str, max_tokens: int | None) -> Steps[Context]:
+    def _context_or_last(self, resource: str, thread: str, max_tokens: int | None, ask: ComposedAsk) -> Steps[Context]:
         try:
             if self.unsent:
                 yield from self._send([])
-            found = yield from self.contexts.of(resource, thread, max_tokens)
+            found = yield from self.contexts.of(resource, thread, max_tokens, ask)
         except StoreError as error:
             self._lost(error)
             unsent = [each.message for each in self.unsent]
-            return self.contexts.without_store(resource, thread, unsent, max_tokens)
+            return self.contexts.without_store(resource, thread, unsent, max_tokens, ask)
         self._away = False
         return found
 

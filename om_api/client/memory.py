@@ -7,6 +7,7 @@ from typing import Any, Self, TypeVar
 from om_api.archive.opening import archive_of
 from om_api.billing.agent_costs import CostsByAgent
 from om_api.billing.costs import Costs
+from om_api.client.composing import MayRead
 from om_api.client.core import Core
 from om_api.client.fleet.agent_rows import State
 from om_api.client.fleet.agent_table import Column
@@ -161,14 +162,26 @@ class ObservationalMemory:
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
-    def get_context(self, thread_id: str, resource_id: str, max_tokens: int | None = None) -> Context:
+    def get_context(
+        self,
+        thread_id: str,
+        resource_id: str,
+        max_tokens: int | None = None,
+        *,
+        also: Collection[str] = (),
+        may_read: MayRead | None = None,
+    ) -> Context:
         """The Actor's whole memory for a thread: reflection, observations, raw messages, in the order prompt caches like.
 
         One round trip when warm. Chunks that are due are activated on the way. `max_tokens` caps the whole by leaving the
         oldest raw messages out of the view (`Context.omitted`); the memory keeps them. Without it the setting
         `context_max_tokens` decides: by default raw messages beyond twice the threshold are left out.
+
+        The notes of other resources stand in it (`Context.composed`): those that the setting `compose` names, and those that
+        `also` does; see docs/composed-memories.md. What may not be read is told in `Context.left_out`. Of the setting's
+        `may_read` says which may be shown to whoever asks: all, without it.
         """
-        return self._run(self._core.context(resource_id, thread_id, max_tokens))
+        return self._run(self._core.context(resource_id, thread_id, max_tokens, also, may_read))
 
     # -- recall -------------------------------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ import msgspec
 
 from om_api.context.ages import ages
 from om_api.context.assemble import Context, Made
+from om_api.context.composed import Composition, OwnTimes, composition
 from om_api.context.cut import first_turn
 from om_api.context.excerpts import excerpts
 from om_api.context.recalled import NOTHING, RecalledSection, recalled_section
@@ -34,6 +35,7 @@ class Rendering:
 
     def __init__(self, count: Count) -> None:
         self._stable = Memoized(partial(stable_blocks, count=count))
+        self._composition = Memoized(partial(composition, count=count))
         self._system = Memoized(_system)
         self._noted = Memoized(_noted)
         self._count = count
@@ -55,12 +57,14 @@ class Rendering:
         """Make a context of what was read at one instant; see `build`. `hits` are what was found for the newest message."""
         observations = sorted(snapshot.observations, key=lambda stored: stored.seq)
         messages = sorted(snapshot.messages, key=lambda message: message.at)
-        stable = self._notes(observations, snapshot)
-        noted = bool(observations or _told(snapshot))
+        composed = self._composition(snapshot.composed, observations, OwnTimes.of(snapshot))
+        stable = self._notes(observations, snapshot, composed)
+        noted = bool(stable)
         tail = self._tails(messages, _of_thread(snapshot), view, first=noted)
         cap = view.context_max_tokens if max_tokens is None else max_tokens
         beyond = first_turn(messages, tail.sizes, view.raw_max_tokens) if cap is None else 0
         moment = self._moment(snapshot, observations, view, now_ms, unavailable=unavailable, omitted=beyond)
+        moment = moment._replace(news=composed.news)
         newest = tail.since(max(len(messages) - 1, 0)).parts()[1]
         left = None if cap is None or not hits else cap - newest - self._framing(stable, moment, snapshot)
         found = self._recalled(hits, messages[beyond:], snapshot, _with_room(view, left))
@@ -68,6 +72,7 @@ class Rendering:
         room = sum(block.tokens for block in (*stable, *volatile))
         start = beyond if cap is None else tail.cut(cap - room)
         told = {"omitted": start, "unavailable": unavailable, "recalled": found.hits}
+        told |= {"composed": composed.shown(), "left_out": snapshot.left_out}
         return self._context(snapshot, observations, stable, tail.since(start), volatile, **told)
 
     def _context(
@@ -92,9 +97,9 @@ class Rendering:
             **told,
         )
 
-    def _notes(self, observations: list[Stored], snapshot: Snapshot) -> list[Block]:
+    def _notes(self, observations: list[Stored], snapshot: Snapshot, composed: Composition) -> list[Block]:
         signer = Signer.of_memory(snapshot.signing_key, snapshot.scope)
-        return self._stable(observations, _told(snapshot), signer, snapshot.scope.thread is None)
+        return self._stable(observations, _told(snapshot), signer, snapshot.scope.thread is None, composed)
 
     def _framing(self, stable: list[Block], moment: Moment, snapshot: Snapshot) -> int:
         """The tokens of what stands around the messages, with a last block that recalls next to nothing."""

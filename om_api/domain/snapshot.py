@@ -6,12 +6,25 @@ from om_api.domain.messages import Message
 from om_api.domain.values import Chunk, Generation, Record, Scope, Stored, ThreadState
 
 
+class ComposedNotes(msgspec.Struct, kw_only=True):
+    """What another memory has noted, to be composed into a context: its observations and the generation in force.
+
+    `max_tokens` is how much of it is shown.
+    """
+
+    resource: str
+    observations: list[Stored]
+    generation: Generation | None = None
+    max_tokens: int = 4_000
+
+
 class Snapshot(msgspec.Struct, kw_only=True):
     """Everything a scope's context is made of, read at one instant.
 
     `messages` are the own thread's raw messages, sealed ones included, by score; `others` the newest raw messages of
     other threads (oldest first in each) with how many each holds in `other_counts`. `signing_key` is the resource's
-    secret, "" while it has none.
+    secret, "" while it has none. `composed` are other memories' notes, in the order they were asked for; `left_out` says of
+    those that are not among them why.
     """
 
     scope: Scope
@@ -27,3 +40,5 @@ class Snapshot(msgspec.Struct, kw_only=True):
     paused: bool = False
     signing_key: str = ""
     now: int = 0
+    composed: list[ComposedNotes] = []
+    left_out: dict[str, str] = {}

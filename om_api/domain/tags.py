@@ -20,6 +20,7 @@ NAMES = (
     "review-comment",
     "task",
     "recalled",
+    "composed",
 )
 # what nobody sees: controls, all that Unicode calls format (Cf), fillers, variation selectors, the blank of Braille, tag letters
 _UNSEEN = (

@@ -192,7 +192,8 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
     """One Observer result for one thread: dated lines, covering named messages.
 
     `no_task` and `no_suggestion`: the Observer said that there is none, which an empty text alone does not say. `spoken_at`
-    is when the Actor last spoke in what it covers (Unix ms), 0 if it did not. `origin` is `added` for one that somebody
+    is when the Actor last spoke in what it covers (Unix ms), 0 if it did not. `activated_at` is when it came in force (server's
+    Unix ms, as whoever activated it had read them), 0 where nobody noted that. `origin` is `added` for one that somebody
     wrote (`by` whom), which covers nothing, else "". `corrections` are the newest that were made of it, the last one newest.
     `extracted` is what extractors found in the same messages, by their slugs; those of them that are `common` are of the
     whole memory, and no thread's own.
@@ -217,6 +218,7 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
     model: str = ""
     cost: float | None = None
     created_at: int = 0
+    activated_at: int = 0
     origin: str = ""
     by: str = ""
     corrections: tuple[Correction, ...] = ()

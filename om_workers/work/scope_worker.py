@@ -147,7 +147,9 @@ class ScopeWorker:
     def _activate(self, state: ScopeState, move: Move) -> Outcome:
         ttl_s, epoch = self._services.in_force(state.scope).retention_s, state.record.epoch
         outcome = self._run(
-            activate.activate(self._services.keys, state.scope, epoch, state.chunks, move.chunks, ttl_s)
+            activate.activate(
+                self._services.keys, state.scope, epoch, state.chunks, move.chunks, ttl_s, read_at=state.now
+            )
         )
         if outcome is Outcome.ACTIVATED:
             self._services.events.activated(state.scope, state.chunks, move.chunks)

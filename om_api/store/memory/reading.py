@@ -1,16 +1,17 @@
 """Reading a memory: one MULTI/EXEC whose key names come from the last look, done again only if it names a key unread."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from om_api.domain.messages import Message
-from om_api.domain.snapshot import Snapshot
+from om_api.domain.snapshot import ComposedNotes, Snapshot
 from om_api.domain.values import Chunk, Generation, Scope, Stored, ThreadState, to_ms
 from om_api.store.driver.replies import Pair, as_bytes, as_float, as_hash, as_list, as_pairs, command, server_ms
 from om_api.store.driver.steps import Batch, Steps, Verb, batch, by_name, each
+from om_api.store.memory.composing import ComposedReader
 from om_api.store.memory.context_query import EXCERPT_MESSAGES, OTHERS, Answers, HeldMemory, Names, answers, commands
 from om_api.store.memory.decode_cache import FIELD, Past, weight_of_hash
 from om_api.store.memory.decoding import as_chunk, as_generation, as_stored, as_thread, messages_of, unsealed_threads
@@ -19,6 +20,7 @@ from om_api.store.memory.keys import Keys, ResourceKeys
 _TRIES = 3
 MOST_GENERATIONS = 2**53  # what a score holds exactly
 _ASKED_AT_ONCE = 500  # threads in one batch
+_APART = "each of its threads has a memory of its own (scope: thread), and none is of all"
 _TIMES_REFLECTED = 4  # a generation is kept as it was read, as it says, as a block and in the text of all blocks
 
 
@@ -32,32 +34,60 @@ def as_scope(resource: str, thread: str | None, word: str) -> Scope:
     return Scope(resource, thread) if word == "thread" and thread is not None else Scope(resource)
 
 
+class Beside(NamedTuple):
+    """Other memories whose notes are read in the same round trip, and what their reader holds of them."""
+
+    resources: Sequence[str]
+    reader: ComposedReader
+
+
 def snapshot(
-    keys: Keys, resource: str, thread: str, known: Names, past: Past | None = None, configured: Scope | None = None
+    keys: Keys,
+    resource: str,
+    thread: str,
+    known: Names,
+    past: Past | None = None,
+    configured: Scope | None = None,
+    beside: Beside | None = None,
 ) -> Steps[tuple[Snapshot, Names]]:
     """Everything a thread's context is made of, at one instant, and the names to begin with next time.
 
     One round trip while `known` is still true; one more whenever a chunk was sealed or a thread began meanwhile.
     With a `past` only what it has not met is decoded; what stands in the snapshot then is not the caller's to change.
+    The notes of memories `beside` come in the same round trip, on a Cluster of each as of an instant of its own.
     """
     of, past, unset = keys.of(resource), past or Past(), configured or known.scope
+    beside = beside or Beside((), ComposedReader())
     for _ in range(_TRIES):
         held = past.held if past.held and past.held.scope == known.scope else None
-        asked = commands(of, thread, known, held)
-        decode = partial(_answered, known, held)
-        found = yield from Batch(asked, decode, packed=past.pack(tuple(asked)))
+        own = commands(of, thread, known, held)
+        asked = [*own, *beside.reader.commands(keys, beside.resources)]
+        replies = yield from Batch(asked, list[Any], packed=past.pack(tuple(asked)))
+        found = answers(replies[: len(own)], known, held)
+        composed = beside.reader.take(beside.resources, replies[len(own) :])
         named = _named(resource, thread, known.scope, found, unset)
         whole = held.whole(found) if held else found.observations
         if named.scope != known.scope:
             known = named
-        elif whole is None:
-            past.held = None
+        elif whole is None or composed is None:
+            past.held = None if whole is None else past.held
         elif named.chunks.keys() <= known.chunks.keys() and set(named.others) <= set(known.others):
-            return _assemble(thread, known, named.others, found._replace(observations=whole), past)
+            read, names = _assemble(thread, known, named.others, found._replace(observations=whole), past)
+            return _with(read, composed), names
         else:
             known = Names(known.scope, {**dict.fromkeys(named.chunks, ""), **known.chunks}, named.others)
     found, known = yield from _settled(of, thread, known.scope)
-    return _assemble(thread, known, known.others, found, past)
+    read, names = _assemble(thread, known, known.others, found, past)
+    composed = yield from beside.reader.read(keys, beside.resources)
+    if composed is None:  # another memory by now, of which nothing is held any more
+        composed = yield from beside.reader.read(keys, beside.resources)
+    return _with(read, composed or {}), names
+
+
+def _with(read: Snapshot, composed: Mapping[str, ComposedNotes | None]) -> Snapshot:
+    read.composed = [notes for notes in composed.values() if notes]
+    read.left_out = {name: _APART for name, notes in composed.items() if notes is None}
+    return read
 
 
 def _settled(of: ResourceKeys, thread: str, scope: Scope) -> Steps[tuple[Answers, Names]]:
@@ -66,10 +96,6 @@ def _settled(of: ResourceKeys, thread: str, scope: Scope) -> Steps[tuple[Answers
     others = OTHERS if scope.thread is None else 0
     names = [*fixed, of.thread(thread), of.messages(thread), of.threads, *stems]
     return (yield from Verb("snapshot", names, [thread, EXCERPT_MESSAGES, others], partial(_all_named, scope)))
-
-
-def _answered(known: Names, held: HeldMemory | None, replies: Iterator[Any]) -> Answers:
-    return answers(list(replies), known, held)
 
 
 def _all_named(scope: Scope, reply: Any) -> tuple[Answers, Names]:
