@@ -1,4 +1,4 @@
-"""P7, composed memories: what others note moves nothing before the raw messages between the own activations, and grows at its end."""
+"""P7, composed memories: what others note moves nothing before the messages between own activations, and grows at its end."""
 
 import random
 
