@@ -87,7 +87,7 @@ def test_whatever_several_memories_note_the_stable_part_only_grows_at_its_end(se
         at += chance.randrange(1_000, 40_000)
         activates = chance.random() < 0.15
         if activates:
-            own.append(noted(f"own-{n}", at))
+            own.append(noted(f"own-{n + 1}", at))
         else:
             name = chance.choice(sorted(others))
             others[name].append(noted(f"{name}-{n}", at, tokens=chance.choice([40, 300, 900])))
@@ -111,7 +111,7 @@ def test_steps_of_several_memories_join_in_the_order_in_which_they_were_taken(se
     for n in range(60):
         at += chance.randrange(1_000, 40_000)
         if chance.random() < 0.08:
-            own.append(noted(f"own-{n}", at + 2 * SLACK_MS))
+            own.append(noted(f"own-{n + 1}", at + 2 * SLACK_MS))
             at += 3 * SLACK_MS
         else:
             name = chance.choice(sorted(others))
