@@ -201,6 +201,8 @@ class AsyncObservationalMemory:
         around: int = 1,
         max_tokens: int | None = None,
         offset: int = 0,
+        also: Collection[str] = (),
+        may_read: MayRead | None = None,
     ) -> Recalled:
         """Look up what was said before by its words, in every tier and thread of a resource, the best hit first.
 
@@ -211,9 +213,12 @@ class AsyncObservationalMemory:
         something was left out, `Recalled.next` is the `offset` to go on with. Whatever was acknowledged before this call is
         found by its own words, from that moment on. Two round trips where nothing was sealed since the last one. Raises
         InvalidInputError for what cannot be asked, naming what can.
+
+        Memories that the setting `compose` names, and those that `also` does, are looked through too, the best hit of each first:
+        see docs/composed-memories.md. `may_read` is as in `get_context`.
         """
         limits = RecallLimits(thread_id, roles, kinds, after, before, limit, offset, around, max_tokens)
-        return await self._run(self._core.recall(resource_id, query, limits))
+        return await self._run(self._core.recall(resource_id, query, limits, also, may_read))
 
     async def browse(
         self, message_id: str, resource_id: str, *, before: int = 5, after: int = 5, thread_id: str | None = None
@@ -229,17 +234,25 @@ class AsyncObservationalMemory:
         """The tool by which an Actor looks up the past, as a provider's request takes it: `openai`, `anthropic` or `gemini`."""
         return recall_tool(format)
 
-    async def answer_recall(self, call: Any, resource_id: str, *, max_tokens: int = 1_500) -> str:
+    async def answer_recall(
+        self,
+        call: Any,
+        resource_id: str,
+        *,
+        max_tokens: int = 1_500,
+        also: Collection[str] = (),
+        may_read: MayRead | None = None,
+    ) -> str:
         """What an Actor's call of `recall_tool` found, as the text of its result: dates, threads, who spoke.
 
         `call` is a provider's call as it comes, or its arguments as a dict or JSON. A call that cannot be carried out is
         answered with what is permitted; with `fail_open` the store being away is answered too. Raises StoreError alone.
+        `also` and `may_read` are as in `recall`.
         """
+        whose: dict[str, Any] = {"resource_id": resource_id, "also": also, "may_read": may_read}
         try:
             args = arguments_of(call)
-            found = await self.recall(
-                resource_id=resource_id, **args, kinds=("message",), limit=HITS, max_tokens=max_tokens
-            )
+            found = await self.recall(**whose, **args, kinds=("message",), limit=HITS, max_tokens=max_tokens)
         except InvalidInputError as error:
             return refused(str(error))
         except StoreError:
@@ -247,7 +260,7 @@ class AsyncObservationalMemory:
                 raise
             return refused(UNREACHED)
         timezone = self.settings.for_agent(resource_id).timezone
-        return answer_of(found, timezone, max_tokens, self._core.count, args["offset"])
+        return answer_of(found, timezone, max_tokens, self._core.count, args["offset"], resource_id)
 
     async def record(self, resource_id: str, thread_id: str | None = None) -> Record:
         """A scope's bookkeeping: generation, totals by tier, limits in force."""

@@ -138,10 +138,18 @@ class Core:
                 library_log().warning("store_unavailable", error=str(error), unsent=len(self.unsent))
         self._away = True
 
-    def recall(self, resource: str, query: str, limits: RecallLimits) -> Steps[Recalled]:
+    def recall(
+        self,
+        resource: str,
+        query: str,
+        limits: RecallLimits,
+        also: Collection[str] = (),
+        may_read: MayRead | None = None,
+    ) -> Steps[Recalled]:
         """Look up what was said; dates in words are those of the agent's time zone."""
         zone = self._settings.for_agent(check_id(resource, "resource_id")).timezone
-        return self.recalling.recall(resource, recall_query(query, zone, limits))
+        ask = self.composing.asked(resource, also, may_read)
+        return self.recalling.recall_all(resource, ask, recall_query(query, zone, limits))
 
     def context(
         self,

@@ -112,10 +112,16 @@ class Rendering:
         if not hits:
             return NOTHING
         notes = self._noted(snapshot.observations, _told(snapshot))
-        if any(not hit.covered_by and hit.thread_id != snapshot.thread.id for hit in hits):
+        if any(
+            not hit.covered_by
+            and hit.resource_id in {"", snapshot.scope.resource}
+            and hit.thread_id != snapshot.thread.id
+            for hit in hits
+        ):
             others = excerpts(snapshot.others, snapshot.other_counts, view, self._count)
             notes = "\n".join([notes, *others.sections])
-        return recalled_section(hits, {message.id for message in raw}, notes, snapshot.thread.id, view, self._count)
+        ids, resource = {message.id for message in raw}, snapshot.scope.resource
+        return recalled_section(hits, ids, notes, snapshot.thread.id, view, self._count, resource)
 
     def _moment(
         self,

@@ -9,13 +9,14 @@ from om_api.domain.values import Chunk, Generation, Record, Scope, Stored, Threa
 class ComposedNotes(msgspec.Struct, kw_only=True):
     """What another memory has noted, to be composed into a context: its observations and the generation in force.
 
-    `max_tokens` is how much of it is shown.
+    `max_tokens` is how much of it is shown; `version` moves when anything is activated in it, reflected or removed.
     """
 
     resource: str
     observations: list[Stored]
     generation: Generation | None = None
     max_tokens: int = 4_000
+    version: tuple[bytes | None, ...] = ()
 
 
 class Snapshot(msgspec.Struct, kw_only=True):

@@ -12,6 +12,7 @@ from om_api.store.memory.decode_cache import NO_MEMBERS, Met
 from om_api.store.memory.decoding import as_generation, stored_of
 from om_api.store.memory.keys import Keys
 
+_VERSION = ("epoch", "generation", "seq")
 _COMMANDS = 5  # for each memory
 _TIMES_REFLECTED = 3  # a generation is kept as it was read, as it says, and in a block
 
@@ -63,7 +64,7 @@ class ComposedReader:
         rest: Words = (since, "+inf", "BYSCORE", "WITHSCORES") if since else (0, -1, "WITHSCORES")
         return [
             ("GET", of.scope),
-            ("HMGET", of.record(scope), "epoch", "generation"),
+            ("HMGET", of.record(scope), *_VERSION),
             ("ZRANGE", names, *rest),
             ("ZCARD", names),
             ("ZRANGE", of.reflections(scope), -1, -1),
@@ -88,11 +89,14 @@ class ComposedReader:
         if whole is None:
             return False
         met: Met[Stored] = (held.met if held else NO_MEMBERS).again(whole, stored_of)
-        version = answer.record.get(b"epoch"), answer.record.get(b"generation")
-        memory = HeldMemory(Scope(resource), *version, whole, {}, {})
+        of = answer.record.get(b"epoch"), answer.record.get(b"generation")
+        memory = HeldMemory(Scope(resource), *of, whole, {}, {})
         self._held[resource] = _Held(memory, met, sum(map(len, answer.reflections)))
         generation = as_generation(answer.reflections[0]) if answer.reflections else None
-        found[resource] = ComposedNotes(resource=resource, observations=met.values, generation=generation)
+        version = tuple(answer.record.get(name.encode()) for name in _VERSION)
+        found[resource] = ComposedNotes(
+            resource=resource, observations=met.values, generation=generation, version=version
+        )
         return True
 
     def read(self, keys: Keys, resources: Sequence[str]) -> Batch[dict[str, ComposedNotes | None] | None]:
@@ -103,7 +107,5 @@ class ComposedReader:
 def _answers(resources: Sequence[str], replies: Sequence[Any]) -> Iterator[tuple[str, NotesAnswer]]:
     for n, resource in enumerate(resources):
         word, versions, observations, known, reflections = replies[n * _COMMANDS : (n + 1) * _COMMANDS]
-        record = {
-            name: said for name, said in zip((b"epoch", b"generation"), versions, strict=True) if said is not None
-        }
+        record = {name.encode(): said for name, said in zip(_VERSION, versions, strict=True) if said is not None}
         yield resource, NotesAnswer(word, record, scored(observations), int(known), reflections)

@@ -20,7 +20,7 @@ from om_api.store.memory.keys import Keys, ResourceKeys
 _TRIES = 3
 MOST_GENERATIONS = 2**53  # what a score holds exactly
 _ASKED_AT_ONCE = 500  # threads in one batch
-_APART = "each of its threads has a memory of its own (scope: thread), and none is of all"
+APART = "each of its threads has a memory of its own (scope: thread), and none is of all"
 _TIMES_REFLECTED = 4  # a generation is kept as it was read, as it says, as a block and in the text of all blocks
 
 
@@ -86,7 +86,7 @@ def snapshot(
 
 def _with(read: Snapshot, composed: Mapping[str, ComposedNotes | None]) -> Snapshot:
     read.composed = [notes for notes in composed.values() if notes]
-    read.left_out = {name: _APART for name, notes in composed.items() if notes is None}
+    read.left_out = {name: APART for name, notes in composed.items() if notes is None}
     return read
 
 
