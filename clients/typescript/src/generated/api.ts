@@ -74,6 +74,10 @@ export interface paths {
          *     `openai` gives the `messages` of a request, `openai_responses` the `input` of one to the Responses API, `anthropic`
          *     `system` and `messages`, `gemini` `system_instruction` and `contents`. `recalled` names what of the past was looked up for the
          *     newest message. No model is waited for.
+         *
+         *     Notes of other resources stand in it: of those that the setting `compose` names, and of those in `also`: the key must be
+         *     bound to each of them, and 403 names the one it is not bound to. `composed` names their observations, `left_out` says why one
+         *     is not there.
          */
         get: operations["get_context"];
         put?: never;
@@ -96,7 +100,8 @@ export interface paths {
          * @description Look up what was said before by its words, in every tier and thread of a resource, the best hit first.
          *
          *     What was acknowledged before this request is found from that moment on. Nothing found is 200, with a `reason`. A call of a
-         *     tool never comes without its result. Dates in words count from today.
+         *     tool never comes without its result. Dates in words count from today. Memories that the setting `compose` names, and those in
+         *     `also`, are looked through too: the best hit of each first. 403 names one that the key is not bound to.
          */
         get: operations["recall"];
         put?: never;
@@ -364,6 +369,14 @@ export interface components {
             omitted: number;
             /** @description what was looked up for the newest message, the best first */
             recalled: components["schemas"]["RecalledMention"][];
+            /** @description of each other memory that stands in it, by resource, the ids of the observations shown */
+            composed: {
+                [key: string]: string[];
+            };
+            /** @description why another memory, by resource, does not stand in it */
+            left_out: {
+                [key: string]: string;
+            };
             context: components["schemas"]["AnthropicRequest"];
         };
         /**
@@ -471,6 +484,14 @@ export interface components {
             omitted: number;
             /** @description what was looked up for the newest message, the best first */
             recalled: components["schemas"]["RecalledMention"][];
+            /** @description of each other memory that stands in it, by resource, the ids of the observations shown */
+            composed: {
+                [key: string]: string[];
+            };
+            /** @description why another memory, by resource, does not stand in it */
+            left_out: {
+                [key: string]: string;
+            };
             context: components["schemas"]["ContextBlock"][];
         };
         /**
@@ -497,7 +518,8 @@ export interface components {
          * ContextBlock
          * @description A piece of a context; `stable` ones stay as they are until the memory changes, `hash` tells whether one did.
          *
-         *         `id` is that of the message which it shows, "" for whatever else is shown.
+         *         `id` is that of the message which it shows, "" for whatever else is shown. `resource_id` says whose notes these are,
+         *         where they are another memory's, else "".
          */
         ContextBlock: {
             /** @enum {unknown} */
@@ -508,6 +530,7 @@ export interface components {
             tokens: number;
             hash: string;
             id: string;
+            resource_id: string;
         };
         /**
          * Correction
@@ -670,6 +693,14 @@ export interface components {
             omitted: number;
             /** @description what was looked up for the newest message, the best first */
             recalled: components["schemas"]["RecalledMention"][];
+            /** @description of each other memory that stands in it, by resource, the ids of the observations shown */
+            composed: {
+                [key: string]: string[];
+            };
+            /** @description why another memory, by resource, does not stand in it */
+            left_out: {
+                [key: string]: string;
+            };
             context: components["schemas"]["GeminiRequest"];
         };
         /**
@@ -941,7 +972,8 @@ export interface components {
          * @description One Observer result for one thread: dated lines, covering named messages.
          *
          *         `no_task` and `no_suggestion`: the Observer said that there is none, which an empty text alone does not say. `spoken_at`
-         *         is when the Actor last spoke in what it covers (Unix ms), 0 if it did not. `origin` is `added` for one that somebody
+         *         is when the Actor last spoke in what it covers (Unix ms), 0 if it did not. `activated_at` is when it came in force (server's
+         *         Unix ms, as whoever activated it had read them), 0 where nobody noted that. `origin` is `added` for one that somebody
          *         wrote (`by` whom), which covers nothing, else "". `corrections` are the newest that were made of it, the last one newest.
          */
         Observation: {
@@ -980,6 +1012,8 @@ export interface components {
             cost: number | null;
             /** @default 0 */
             created_at: number;
+            /** @default 0 */
+            activated_at: number;
             /** @default  */
             origin: string;
             /** @default  */
@@ -1000,6 +1034,14 @@ export interface components {
             omitted: number;
             /** @description what was looked up for the newest message, the best first */
             recalled: components["schemas"]["RecalledMention"][];
+            /** @description of each other memory that stands in it, by resource, the ids of the observations shown */
+            composed: {
+                [key: string]: string[];
+            };
+            /** @description why another memory, by resource, does not stand in it */
+            left_out: {
+                [key: string]: string;
+            };
             context: components["schemas"]["OpenAIMessage"][];
         };
         /**
@@ -1051,6 +1093,14 @@ export interface components {
             omitted: number;
             /** @description what was looked up for the newest message, the best first */
             recalled: components["schemas"]["RecalledMention"][];
+            /** @description of each other memory that stands in it, by resource, the ids of the observations shown */
+            composed: {
+                [key: string]: string[];
+            };
+            /** @description why another memory, by resource, does not stand in it */
+            left_out: {
+                [key: string]: string;
+            };
             context: (components["schemas"]["MessageItem"] | components["schemas"]["FunctionCallItem"] | components["schemas"]["FunctionCallOutputItem"])[];
         };
         /**
@@ -1150,7 +1200,7 @@ export interface components {
          * @description Hits, the best first. `next` is the `offset` to go on with, null when nothing was left out.
          *
          *         `reason` says why there are none and what to do; `notes` what of the query was not taken as it stands. `partial` is there
-         *         where the archive could not be looked through, and says why.
+         *         where the archive could not be looked through, and says why. `left_out` says why another memory was not looked through.
          */
         RecallAnswer: {
             query: string;
@@ -1158,6 +1208,9 @@ export interface components {
             next: number | null;
             reason: string;
             notes: string[];
+            left_out: {
+                [key: string]: string;
+            };
             partial?: string;
         };
         /**
@@ -1167,7 +1220,7 @@ export interface components {
          *         `id` is a message's, an observation's, or the number of a generation; `at` its time (Unix ms); `matched` the words of the
          *         query that it has, `weights` what each of them is worth, the rarer the more. `score` orders the hits of one answer,
          *         `certainty` (0 to 1) tells a find from chance. `covered_by` says what stands for a message in a context:
-         *         `observation …`, `generation …`, or "" while it is shown as it was said.
+         *         `observation …`, `generation …`, or "" while it is shown as it was said. `resource_id` is whose memory it was found in.
          */
         RecallHit: {
             /** @enum {unknown} */
@@ -1185,6 +1238,7 @@ export interface components {
             message: components["schemas"]["KeptMessage"] | null;
             before: components["schemas"]["KeptMessage"][];
             after: components["schemas"]["KeptMessage"][];
+            resource_id: string;
         };
         /**
          * RecallText
@@ -1202,6 +1256,8 @@ export interface components {
             thread_id: string;
             at: number;
             score: number;
+            /** @default  */
+            resource_id: string;
         };
         /**
          * Stats
@@ -1277,6 +1333,14 @@ export interface components {
             omitted: number;
             /** @description what was looked up for the newest message, the best first */
             recalled: components["schemas"]["RecalledMention"][];
+            /** @description of each other memory that stands in it, by resource, the ids of the observations shown */
+            composed: {
+                [key: string]: string[];
+            };
+            /** @description why another memory, by resource, does not stand in it */
+            left_out: {
+                [key: string]: string;
+            };
             context: string;
         };
         /**
@@ -1692,6 +1756,8 @@ export interface operations {
                 format?: "text" | "openai" | "openai_responses" | "anthropic" | "gemini" | "blocks";
                 /** @description leave older messages out above this */
                 max_tokens?: number | null;
+                /** @description other resources whose notes count too, beside what `compose` says; may be repeated */
+                also?: string[];
             };
             header?: never;
             path: {
@@ -1810,6 +1876,8 @@ export interface operations {
                 max_tokens?: number | null;
                 /** @description `next` of the answer before */
                 offset?: number;
+                /** @description other resources whose notes count too, beside what `compose` says; may be repeated */
+                also?: string[];
             };
             header?: never;
             path: {
@@ -2012,6 +2080,8 @@ export interface operations {
             query?: {
                 /** @description leave further hits out above this */
                 max_tokens?: number;
+                /** @description other resources whose notes count too, beside what `compose` says; may be repeated */
+                also?: string[];
             };
             header?: never;
             path: {
