@@ -188,6 +188,16 @@ class ExtractedValue(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @learned
+class SharedFrom(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a note was shared from: whose memory, in which epoch of it, and beside which observation, `made_at` (Unix ms)."""
+
+    resource: str
+    epoch: str = ""
+    observation: str = ""
+    made_at: int = 0
+
+
+@learned
 class Observation(msgspec.Struct, frozen=True, kw_only=True):
     """One Observer result for one thread: dated lines, covering named messages.
 
@@ -196,7 +206,7 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
     Unix ms, as whoever activated it had read them), 0 where nobody noted that. `origin` is `added` for one that somebody
     wrote (`by` whom), which covers nothing, else "". `corrections` are the newest that were made of it, the last one newest.
     `extracted` is what extractors found in the same messages, by their slugs; those of them that are `common` are of the
-    whole memory, and no thread's own.
+    whole memory, and no thread's own. `shared_from` says where one of origin `shared` comes from, which covers nothing either.
     """
 
     id: str
@@ -224,6 +234,7 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
     corrections: tuple[Correction, ...] = ()
     extracted: dict[str, Any] = {}
     common: tuple[str, ...] = ()
+    shared_from: SharedFrom | None = None
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
@@ -285,6 +296,7 @@ class Generation(msgspec.Struct, frozen=True, kw_only=True):
 class Record(msgspec.Struct, frozen=True, kw_only=True):
     """A scope's bookkeeping. `epoch` is '' while nothing was sealed; token totals are kept by tier.
 
+    `shared_in` is when another memory shared something with it last.
     `pins` is JSON, as `domain.notes.pins` reads it; "" where nothing is pinned.
     `proposed` is the review of its draft, if one is there, since when and until when: see drafts.py.
     """
@@ -306,6 +318,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     observed_at: int = 0
     reflected_at: int = 0
     pins: str = ""
+    shared_in: int = 0
     proposed: str = ""
     proposed_at: int = 0
     proposed_until: int = 0

@@ -54,6 +54,11 @@ def composed_by(memories: Collection[ComposedMemory], resource: str) -> list[Com
     return [each for each in memories if each.resource != resource]
 
 
+def shared_kinds(memories: Collection[ComposedMemory]) -> list[str]:
+    """What of the own notes any of them is told."""
+    return [kind for kind in KINDS if any(kind in each.share for each in memories)]
+
+
 def leads_back(name: str, own: Mapping[str, Collection[str]]) -> list[str]:
     """The way from an agent over what each composes back to it, both ends included; [] where there is none."""
     ways, met = [[name]], set[str]()

@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from om_api.domain.extractors import Extracted, Extractor, extracted_with
+from om_api.domain.extractors import SHARED, Extracted, Extractor, extracted_with
 from om_api.domain.values import Generation, Observation
 from om_api.settings import MemorySettings
+from om_api.settings.composed_memories import shared_kinds
 from om_workers.prompts import further
 from om_workers.prompts.parse import Observed
 
@@ -23,7 +24,14 @@ NOTHING_FOUND = Found({}, (), {})
 
 def wanted(agent: MemorySettings) -> tuple[Extractor, ...]:
     """The sections that an agent's Observer is asked for beside its notes."""
-    return agent.extractors_by("observer")
+    kinds = shared_kinds(agent.compose)
+    told = [Extractor(slug=SHARED, instruction="", schema=_by_kind(kinds))] if kinds else []
+    return (*agent.extractors_by("observer"), *told)
+
+
+def _by_kind(kinds: Sequence[str]) -> dict[str, Any]:
+    lines = {"type": "array", "items": {"type": "string"}}
+    return {"type": "object", "properties": dict.fromkeys(kinds, lines), "additionalProperties": False}
 
 
 def said_so_far(generation: Generation | None, before: Sequence[Observation]) -> Extracted:
