@@ -84,7 +84,7 @@ class OwnTimes(NamedTuple):
         return cls(snapshot.record.reflected_at, snapshot.record.observed_at, 0 if known else said)
 
 
-class _Unit(NamedTuple):
+class _NoteUnit(NamedTuple):
     """One observation of another memory, when it came in force, and what it takes."""
 
     at: int
@@ -92,17 +92,17 @@ class _Unit(NamedTuple):
     tokens: int
 
 
-class _Batch(NamedTuple):
+class _NoteBatch(NamedTuple):
     """Observations of one memory that join the stable part at once: at which own activation, and when within."""
 
     slot: int
     how: int
     at: int
     rank: int
-    units: tuple[_Unit, ...]
+    units: tuple[_NoteUnit, ...]
 
 
-class _Room(NamedTuple):
+class _NotesRoom(NamedTuple):
     """How many tokens there are for a memory's notes."""
 
     most: int
@@ -124,7 +124,7 @@ class _Arranged(NamedTuple):
     """One memory's notes, arranged."""
 
     generation: OthersGeneration
-    batches: list[_Batch]
+    batches: list[_NoteBatch]
     news: News
 
 
@@ -146,7 +146,7 @@ def composition(
 
 
 def _arranged(notes: ComposedNotes, rank: int, bounds: Sequence[int], count: Count) -> _Arranged:
-    room, told, units = _Room(notes.max_tokens), _generation(notes, count), _units(notes, count)
+    room, told, units = _NotesRoom(notes.max_tokens), _generation(notes, count), _units(notes, count)
     batches = list(_joined(units, bounds, room.step, rank))
     stable = [unit for batch in batches for unit in batch.units]
     used = count(told.text) + FRAME if told.text else 0
@@ -176,18 +176,18 @@ def _came(observation: Observation) -> int:
     return observation.activated_at or observation.created_at
 
 
-def _units(notes: ComposedNotes, count: Count) -> list[_Unit]:
+def _units(notes: ComposedNotes, count: Count) -> list[_NoteUnit]:
     """A memory's observations in order, without those that found nothing worth noting; no time is before the one before."""
     told = [each.observation for each in notes.observations if each.observation.text.strip()]
     times = accumulate(map(_came, told), max)
-    return [_Unit(at, each, each.tokens or count(each.text)) for at, each in zip(times, told, strict=True)]
+    return [_NoteUnit(at, each, each.tokens or count(each.text)) for at, each in zip(times, told, strict=True)]
 
 
-def _joined(units: Sequence[_Unit], bounds: Sequence[int], step: int, rank: int) -> Iterator[_Batch]:
+def _joined(units: Sequence[_NoteUnit], bounds: Sequence[int], step: int, rank: int) -> Iterator[_NoteBatch]:
     """What of a memory is stable, as it joined: with each own activation, and before it at each step that it grew by."""
     slots = groupby(units, key=lambda unit: bisect_left(bounds, unit.at))
     for slot, group in slots:
-        waiting, total = list[_Unit](), 0
+        waiting, total = list[_NoteUnit](), 0
         ended = list[int]()
         for unit in group:
             waiting.append(unit)
@@ -196,13 +196,13 @@ def _joined(units: Sequence[_Unit], bounds: Sequence[int], step: int, rank: int)
             if total // step > before // step:
                 joins = sum(1 for end in ended if end <= total // step * step)
                 if joins:
-                    yield _Batch(slot, _BY_STEP, unit.at, rank, tuple(waiting[:joins]))
+                    yield _NoteBatch(slot, _BY_STEP, unit.at, rank, tuple(waiting[:joins]))
                 waiting, ended = waiting[joins:], ended[joins:]
         if waiting and slot < len(bounds):
-            yield _Batch(slot, _ACTIVATED, waiting[0].at, rank, tuple(waiting))
+            yield _NoteBatch(slot, _ACTIVATED, waiting[0].at, rank, tuple(waiting))
 
 
-def _within(units: Sequence[_Unit], room: int) -> set[str]:
+def _within(units: Sequence[_NoteUnit], room: int) -> set[str]:
     """Which of them have room, the newest; the oldest go by half the room at a time, so that what begins them seldom moves."""
     sizes = [unit.tokens + FRAME for unit in units]
     over, half = sum(sizes) - room, max(room // 2, 1)
@@ -211,9 +211,9 @@ def _within(units: Sequence[_Unit], room: int) -> set[str]:
     return {unit.observation.id for unit, end, size in ends if end - size >= gone}
 
 
-def _newest(units: Sequence[_Unit], room: int) -> list[_Unit]:
+def _newest(units: Sequence[_NoteUnit], room: int) -> list[_NoteUnit]:
     """The newest that have room together, in order."""
-    kept = list[_Unit]()
+    kept = list[_NoteUnit]()
     for unit in reversed(units):
         room -= unit.tokens
         if room < 0:
@@ -223,7 +223,7 @@ def _newest(units: Sequence[_Unit], room: int) -> list[_Unit]:
 
 
 def _in_order(
-    own: Sequence[tuple[Observation, ...]], batches: Sequence[_Batch], names: Sequence[str]
+    own: Sequence[tuple[Observation, ...]], batches: Sequence[_NoteBatch], names: Sequence[str]
 ) -> Iterator[OwnNotes | OthersNotes]:
     ordered = sorted(batches, key=lambda batch: batch[:4])
     for slot in range(len(own) + 2):
@@ -233,7 +233,7 @@ def _in_order(
             yield OwnNotes(own[slot - 1])
 
 
-def _blocks(resource: str, units: Iterable[_Unit]) -> Iterator[OthersNotes]:
+def _blocks(resource: str, units: Iterable[_NoteUnit]) -> Iterator[OthersNotes]:
     named = groupby(units, key=lambda unit: unit.observation.activation or f"={unit.observation.id}")
     for _, group in named:
         yield OthersNotes(resource, tuple(unit.observation for unit in group))
@@ -242,7 +242,7 @@ def _blocks(resource: str, units: Iterable[_Unit]) -> Iterator[OthersNotes]:
 def _generation(notes: ComposedNotes, count: Count) -> OthersGeneration:
     """The newest lines of a generation that have room, without the headings of threads, which are nothing to others."""
     text = _plain(notes.generation)
-    lines, room = text.split("\n"), _Room(notes.max_tokens).generation
+    lines, room = text.split("\n"), _NotesRoom(notes.max_tokens).generation
     if not text or count(text) <= room:
         return OthersGeneration(notes.resource, text)
     kept = list[str]()

@@ -189,10 +189,9 @@ class ExtractedValue(msgspec.Struct, frozen=True, kw_only=True):
 
 @learned
 class SharedFrom(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a note was shared from: whose memory, in which epoch of it, and beside which observation, `made_at` (Unix ms)."""
+    """Where a note was shared from: whose memory, and beside which observation, which was `made_at` (Unix ms)."""
 
     resource: str
-    epoch: str = ""
     observation: str = ""
     made_at: int = 0
 

@@ -77,7 +77,7 @@ class Sharing:
         if not lines or source.origin == copies.ORIGIN:
             return None
         resource, now = state.scope.resource, self._run(due.server_ms())
-        came = SharedFrom(resource=resource, epoch=state.record.epoch, observation=source.id, made_at=source.created_at)
+        came = SharedFrom(resource=resource, observation=source.id, made_at=source.created_at)
         zone = zone_of(self._services.settings.for_agent(target.resource).timezone)
         day = local_time(source.to or now, zone)
         text = "\n".join([f"Date: {day:%b} {day.day}, {day.year}", *lines])

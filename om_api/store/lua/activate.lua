@@ -66,7 +66,8 @@ for i = 1, #listed, 2 do
   end
 end
 redis.call('ZCARD', observations)
-local time, till = redis.call('TIME'), tonumber(ARGV[#ARGV])
+local till = tonumber(ARGV[#ARGV])
+local time = redis.call('TIME')
 local now = string.format('%d', tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000))
 if n < 1 or (till > 0 and tonumber(now) > till) then
   return 'superseded'

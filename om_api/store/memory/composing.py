@@ -27,7 +27,7 @@ class NotesAnswer(NamedTuple):
     reflections: Sequence[bytes]
 
 
-class _Held(NamedTuple):
+class _HeldNotes(NamedTuple):
     """What is held of one memory, as it was read and as it says."""
 
     memory: HeldMemory
@@ -46,7 +46,7 @@ class ComposedReader:
     """
 
     def __init__(self) -> None:
-        self._held: dict[str, _Held] = {}
+        self._held: dict[str, _HeldNotes] = {}
 
     @property
     def weight(self) -> int:
@@ -91,7 +91,7 @@ class ComposedReader:
         met: Met[Stored] = (held.met if held else NO_MEMBERS).again(whole, stored_of)
         of = answer.record.get(b"epoch"), answer.record.get(b"generation")
         memory = HeldMemory(Scope(resource), *of, whole, {}, {})
-        self._held[resource] = _Held(memory, met, sum(map(len, answer.reflections)))
+        self._held[resource] = _HeldNotes(memory, met, sum(map(len, answer.reflections)))
         generation = as_generation(answer.reflections[0]) if answer.reflections else None
         version = tuple(answer.record.get(name.encode()) for name in _VERSION)
         found[resource] = ComposedNotes(

@@ -20,7 +20,7 @@ class Names(NamedTuple):
     others: tuple[str, ...]
 
 
-class Found(Protocol):
+class ObservationsFound(Protocol):
     """What was read of a memory's observations: those that came, how many there are, and of which memory."""
 
     @property
@@ -52,7 +52,7 @@ class HeldMemory(NamedTuple):
     sealed: Mapping[str, list[Pair]]
     ready: Mapping[str, Mapping[bytes, bytes]]
 
-    def whole(self, found: "Found") -> list[Pair] | None:
+    def whole(self, found: "ObservationsFound") -> list[Pair] | None:
         """All observations, with those that came; None when this is no longer what is held."""
         last, new = self.observations[-1:], found.observations
         same = (found.record.get(b"epoch"), found.record.get(b"generation")) == (self.epoch, self.generation)

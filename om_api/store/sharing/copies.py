@@ -10,7 +10,7 @@ import msgspec
 from om_api.domain.errors import NotFoundError
 from om_api.domain.values import Generation, Observation, Outcome, Scope, SharedFrom, Stored, new_id
 from om_api.store.archiving.changing import changed, everything, sources_of
-from om_api.store.driver.replies import as_fields, outcome
+from om_api.store.driver.replies import as_fields, as_int, outcome
 from om_api.store.driver.steps import Steps, Verb
 from om_api.store.erasing.erase import Eraser, an_observation
 from om_api.store.lines.correcting import TRIES, too_fast
@@ -104,18 +104,17 @@ def _gone_of(keys: Keys, resource: str, mine: Sequence[SharedCopy]) -> Steps[lis
     if (yield from stored_scope(keys, resource)) == "thread":
         return []  # each thread's memory would have to be read; what is removed there is told by hand
     read = yield from content(keys, Scope(resource))
-    return [copy for copy in mine if _is_gone(copy, read)]
+    began = yield from as_int("HGET", keys.of(resource).record(Scope(resource)), "created_at")
+    return [copy for copy in mine if _is_gone(copy, read, began)]
 
 
-def _is_gone(copy: SharedCopy, source: Content) -> bool:
+def _is_gone(copy: SharedCopy, source: Content, began: int) -> bool:
     """Whether what a copy was made of is there no longer, or was corrected after it was made.
 
     What a generation has taken in is known by its name as long as that generation is kept; of what went before the oldest of
-    them nobody can tell, and it stays.
+    them nobody can tell, and it stays, unless the memory `began` (Unix ms) after it.
     """
     made = _source(copy)
-    if not source.epoch or (source.epoch != made.epoch and made.observation not in _known(source)):
-        return True
     stands = next((each.observation for each in _all(source) if each.observation.id == made.observation), None)
     if stands is not None:  # another of its name was noted anew, of what is left of its messages
         corrected = any(each.at > copy.observation.created_at for each in stands.corrections)
@@ -125,7 +124,7 @@ def _is_gone(copy: SharedCopy, source: Content) -> bool:
         return True
     if made.observation in _known(source):
         return False
-    return not generations or generations[0].n <= 1
+    return began > made.made_at or not generations or generations[0].n <= 1
 
 
 def take_back(

@@ -11,7 +11,7 @@ TEAM = Scope("team")
 
 
 def note(source="c1", text="* We ship in May", **fields):
-    came = SharedFrom(resource="harold", epoch="e", observation=source)
+    came = SharedFrom(resource="harold", observation=source)
     name = copies.copy_id(came, "team")
     made = Observation(
         id=name, thread_id="harold", text=text, tokens=5, origin="shared", shared_from=came, created_at=1
@@ -66,8 +66,7 @@ def test_how_far_it_was_told_never_goes_back(store):
 def test_a_copy_whose_source_stands_stays(store):
     observed(store, "c1", 1)
     (source,) = store.run(reading.observations(store.keys, Scope("harold")))
-    epoch = store.client.hget(store.keys.of("harold").record(Scope("harold")), "epoch").decode()
-    made = SharedFrom(resource="harold", epoch=epoch, observation="c1", made_at=source.observation.created_at)
+    made = SharedFrom(resource="harold", observation="c1", made_at=source.observation.created_at)
     store.run(copies.share(store.keys, "team", note(shared_from=made)))
     assert store.run(copies.gone(store.keys, "team")) == []
 
