@@ -15,6 +15,7 @@ from om_api.client.recalling import Recalling
 from om_api.client.receipts import Receipt
 from om_api.client.reporting import Reporter
 from om_api.client.reviewing import Reviewer
+from om_api.client.sharing import NoteSharer
 from om_api.client.syncing import Synced, Syncing, checked
 from om_api.client.trying import ModelTester
 from om_api.client.unsent import Unsent
@@ -65,6 +66,7 @@ class Core:
         self.reading = MemoryReader(keys, scopes)
         self.forcing = Forcing(settings, keys, scopes, reporter)
         self.owning = Owner(settings, keys, clock, scopes, count, reporter)
+        self.sharing = NoteSharer(settings, keys, count, reporter)
         self.lines = LineKeeper(settings, keys, scopes, count, reporter, self.owning)
         self.reviewing = Reviewer(settings, keys, scopes, count, reporter)
         self.watching = Watcher(settings, keys, scopes, patience_s=min(1.0, timeout / 2))

@@ -23,6 +23,7 @@ from om_api.client.syncing import Synced
 from om_api.client.watching import Overview
 from om_api.context import Context
 from om_api.context.recall_tool import UNREACHED, ToolFormat, answer_of, arguments_of, recall_tool, refused
+from om_api.context.share_tool import not_shared, note_of, share_tool, told
 from om_api.domain import tokens
 from om_api.domain.audit.audit_entry import AuditEntry
 from om_api.domain.audit.audit_query import AuditPage, AuditQuery
@@ -259,6 +260,31 @@ class ObservationalMemory:
             return refused(UNREACHED)
         timezone = self.settings.for_agent(resource_id).timezone
         return answer_of(found, timezone, max_tokens, self._core.count, args["offset"], resource_id)
+
+    def share_tool(self, resource_id: str, format: ToolFormat = "openai") -> dict[str, Any]:  # noqa: A002 - as above
+        """The tool by which an Actor tells a shared memory something, for those that the setting `compose` gives a `share`."""
+        return share_tool(self._core.sharing.targets(resource_id), format)
+
+    def answer_share(self, call: Any, resource_id: str) -> str:
+        """Carry an Actor's call of `share_tool` out, and say what became of it, as the text of its result.
+
+        The same text told again stands there once. A call that cannot be carried out is answered with what is permitted.
+        Raises StoreError alone.
+        """
+        try:
+            note = note_of(call, self._core.sharing.targets(resource_id))
+            self._run(self._core.sharing.share(resource_id, note))
+        except InvalidInputError as error:
+            return not_shared(str(error))
+        return told(note)
+
+    def share_note(self, text: str, resource_id: str, target: str) -> Outcome:
+        """Tell another memory something that its readers should know: `added`, or `rest` where the same text stands there.
+
+        Raises InvalidInputError where that memory takes nothing.
+        """
+        note = note_of({"text": text, "with": target}, [target])
+        return self._run(self._core.sharing.share(resource_id, note))
 
     def record(self, resource_id: str, thread_id: str | None = None) -> Record:
         """A scope's bookkeeping: generation, totals by tier, limits in force."""

@@ -54,13 +54,18 @@ _TAKEN = frozenset(_PROPERTIES)
 
 def recall_tool(format: str = "openai") -> dict[str, Any]:  # noqa: A002 - as the providers call it
     """The tool as a provider's list of tools takes it. Raises InvalidInputError for a provider that is none of ours."""
-    schema = msgspec.json.decode(msgspec.json.encode(_SCHEMA))
+    return tool_of(format, NAME, _WHAT, _SCHEMA)
+
+
+def tool_of(format: str, name: str, what: str, arguments: Mapping[str, Any]) -> dict[str, Any]:  # noqa: A002 - as above
+    """A tool with this schema of arguments, as `recall_tool` gives one."""
+    schema = msgspec.json.decode(msgspec.json.encode(arguments))
     if format == "openai":
-        return {"type": "function", "function": {"name": NAME, "description": _WHAT, "parameters": schema}}
+        return {"type": "function", "function": {"name": name, "description": what, "parameters": schema}}
     if format == "anthropic":
-        return {"name": NAME, "description": _WHAT, "input_schema": schema}
+        return {"name": name, "description": what, "input_schema": schema}
     if format == "gemini":
-        return {"function_declarations": [{"name": NAME, "description": _WHAT, "parameters": schema}]}
+        return {"function_declarations": [{"name": name, "description": what, "parameters": schema}]}
     raise InvalidInputError(f"format is {shown(format)!r}: use {', '.join(get_args(ToolFormat))}")
 
 
@@ -69,7 +74,7 @@ def arguments_of(call: Any) -> dict[str, Any]:
 
     Raises InvalidInputError where that cannot be asked.
     """
-    given = _object(_arguments(call))
+    given = given_in(call)
     known = {key: value for key, value in given.items() if key in _TAKEN and value not in (None, "")}
     if not isinstance(known.get("query"), str):
         raise InvalidInputError("a call needs a query: a few words that were probably used")
@@ -77,6 +82,11 @@ def arguments_of(call: Any) -> dict[str, Any]:
     if isinstance(offset, float) and offset.is_integer():
         offset = int(offset)
     return {**known, "offset": offset, "roles": role or ()}
+
+
+def given_in(call: Any) -> dict[str, Any]:
+    """The arguments in a provider's call of a tool; raises InvalidInputError where they are no object."""
+    return _object(_arguments(call))
 
 
 def _arguments(call: Any) -> Any:

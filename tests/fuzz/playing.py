@@ -5,7 +5,20 @@ from collections.abc import Sequence
 
 import redis
 
-from fuzz import agents, archiving, forces, growing, histories, lines, migrating, moving, owners, passing, workers
+from fuzz import (
+    agents,
+    archiving,
+    composing,
+    forces,
+    growing,
+    histories,
+    lines,
+    migrating,
+    moving,
+    owners,
+    passing,
+    workers,
+)
 from fuzz.activity import Activity, somebody_else
 from fuzz.checker import BrokenError
 from fuzz.cold import has_archive
@@ -24,6 +37,7 @@ _WEIGHTS = {
     **owners.WEIGHTS,
     **lines.WEIGHTS,
     **moving.WEIGHTS,
+    **composing.WEIGHTS,
 }
 VERBS = {verb.__name__: verb for verb in _WEIGHTS}
 _ARCHIVES = {verb.__name__: verb for verb in archiving.WEIGHTS}

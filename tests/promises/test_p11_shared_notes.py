@@ -171,3 +171,17 @@ def test_what_was_shared_is_not_passed_on(house):
     (state,) = Sweeper(world.services).states("team")
 
     assert Sharing(world.services).share(state) == 0
+
+
+def test_an_actor_tells_a_shared_memory_something_by_its_tool_once(house):
+    world = house()
+    world.say("hello")
+    call = {"name": "share_note", "input": {"text": "We ship in May.", "with": "team"}}
+    answers = [world.om.answer_share(call, "harold") for _ in range(2)]
+    refused = world.om.answer_share({"text": "We ship in May.", "with": "org"}, "harold")
+    (note,) = world.om.observations("team")
+
+    assert answers == ["It stands in the memory of team now."] * 2
+    assert "We ship in May." in note.text
+    assert "permitted is team" in refused
+    assert world.om.share_tool("harold", "anthropic")["input_schema"]["properties"]["with"]["enum"] == ["team"]

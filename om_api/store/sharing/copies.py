@@ -26,9 +26,18 @@ ORIGIN = "shared"
 
 
 def copy_id(source: SharedFrom, target: str) -> str:
-    """The id of what a memory was told of an observation: the same whoever tells it, however often."""
+    """The id of what a memory was told of an observation: the same whoever tells it, however often; it sorts by time."""
     said = f"{source.resource}\n{source.observation}\n{source.made_at}\n{target}"
-    return f"shared-{hashlib.blake2b(said.encode(), digest_size=16).hexdigest()}"
+    return _named(source.made_at, said)
+
+
+def note_id(resource: str, target: str, text: str) -> str:
+    """The id of what an Actor tells another memory: the same for the same text."""
+    return _named(0, f"{resource}\n{target}\n{text}")
+
+
+def _named(at: int, said: str) -> str:
+    return f"{at & 0xFFFFFFFFFFFF:012x}{hashlib.blake2b(said.encode('utf-8', 'surrogatepass'), digest_size=10).hexdigest()}"
 
 
 def share(keys: Keys, target: str, made: Observation) -> Steps[Outcome]:

@@ -13,8 +13,10 @@ from om_api.mcp import toolbox
 from om_api.mcp.toolbox import TOOLS, in_words
 
 READ = {"get_context", "recall", "browse", "list_threads", "observations", "sources", "status"}
-SEEN = {"reader": READ, "writer": READ | {"add_messages"}, "operator": READ | {"add_messages", "forget"}}
+WRITES = {"add_messages", "share_note"}
+SEEN = {"reader": READ, "writer": READ | WRITES, "operator": READ | WRITES | {"forget"}}
 CALLS = {
+    "share_note": {"resource_id": "harold", "share_with": "albert", "text": "We ship in May."},
     "get_context": {"thread_id": "t-1"},
     "add_messages": {"thread_id": "t-1", "messages": [{"role": "user", "content": "hello"}]},
     "recall": {"query": "hello"},
@@ -70,10 +72,10 @@ def test_hints_say_what_a_tool_does(host):
 def test_all_tools_together_are_a_small_part_of_a_prompt(anybody):
     told = [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in anybody.tools().values()]
 
-    assert tokens.counter("o200k_base")(json.dumps(told)) < 2_900
+    assert tokens.counter("o200k_base")(json.dumps(told)) < 3_200
 
 
-@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("name", [name for name in CALLS if name != "share_note"])  # this host is bound to harold alone
 def test_a_store_that_is_away_is_told_by_every_tool(settings, host, name):
     host.settings = load_settings(None, {"OM_REDIS_URL": "redis://u:secret@127.0.0.1:1/0"})
     answer = host(name, **CALLS[name])
