@@ -121,9 +121,9 @@ def test_half_a_character_is_answered_all_the_same(host):
     assert " is no argument here: permitted are " in host("status", **{"half \ud83d": 1}).text
 
 
-def test_ten_calls_at_once(host, world):
+def test_many_calls_at_once(host, world):
     world.say("My flight is on Friday.")
     answers = host.at_once(*CALLS.items(), ("recall", {"query": "flight"}))
 
-    assert len(answers) == 10
+    assert len(answers) == len(CALLS) + 1
     assert "My flight is on Friday." in answers[-1].text
