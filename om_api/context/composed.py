@@ -101,6 +101,11 @@ class _NoteBatch(NamedTuple):
     rank: int
     units: tuple[_NoteUnit, ...]
 
+    def of(self, kept: Sequence[_NoteUnit]) -> "_NoteBatch":
+        """The same of what has room."""
+        names = {unit.observation.id for unit in kept}
+        return self._replace(units=tuple(unit for unit in self.units if unit.observation.id in names))
+
 
 class _NotesRoom(NamedTuple):
     """How many tokens there are for a memory's notes."""
@@ -148,15 +153,18 @@ def composition(
 def _arranged(notes: ComposedNotes, rank: int, bounds: Sequence[int], count: Count) -> _Arranged:
     room, told, units = _NotesRoom(notes.max_tokens), _generation(notes, count), _units(notes, count)
     batches = list(_joined(units, bounds, room.step, rank))
-    stable = [unit for batch in batches for unit in batch.units]
-    used = count(told.text) + FRAME if told.text else 0
-    kept = _within(stable, room.observations(used))
-    shown = [
-        batch._replace(units=tuple(unit for unit in batch.units if unit.observation.id in kept)) for batch in batches
-    ]
-    fresh = units[len(stable) :]
-    fits = _newest(fresh, room.step)
-    lacking = len(units) - len(kept) - len(fits)
+    most = room.observations(count(told.text) + FRAME if told.text else 0)
+    kept = _within([unit for batch in batches if batch.slot < len(bounds) for unit in batch.units], most)
+    shown = [batch.of(kept) for batch in batches if batch.slot < len(bounds)]
+    left = most - sum(map(_size, kept))
+    for batch in (batch for batch in batches if batch.slot >= len(bounds)):
+        left -= sum(map(_size, batch.units))
+        if left < 0:  # no room without moving what stands there: it stays news until the own next activation
+            break
+        shown.append(batch)
+    stands = sum(len(batch.units) for batch in batches[: len(shown)])
+    fits = _newest(units[stands:], room.step)
+    lacking = len(units) - sum(len(batch.units) for batch in shown) - len(fits)
     return _Arranged(told, shown, News(notes.resource, tuple(unit.observation for unit in fits), lacking, told.cut))
 
 
@@ -202,13 +210,17 @@ def _joined(units: Sequence[_NoteUnit], bounds: Sequence[int], step: int, rank: 
             yield _NoteBatch(slot, _ACTIVATED, waiting[0].at, rank, tuple(waiting))
 
 
-def _within(units: Sequence[_NoteUnit], room: int) -> set[str]:
+def _size(unit: _NoteUnit) -> int:
+    return unit.tokens + FRAME
+
+
+def _within(units: Sequence[_NoteUnit], room: int) -> list[_NoteUnit]:
     """Which of them have room, the newest; the oldest go by half the room at a time, so that what begins them seldom moves."""
-    sizes = [unit.tokens + FRAME for unit in units]
+    sizes = list(map(_size, units))
     over, half = sum(sizes) - room, max(room // 2, 1)
     gone = -(-over // half) * half if over > 0 else 0
     ends = zip(units, accumulate(sizes), sizes, strict=True)
-    return {unit.observation.id for unit, end, size in ends if end - size >= gone}
+    return [unit for unit, end, size in ends if end - size >= gone]
 
 
 def _newest(units: Sequence[_NoteUnit], room: int) -> list[_NoteUnit]:

@@ -108,13 +108,13 @@ def test_news_of_more_than_a_step_joins_at_the_end(client, prefix, tmp_path):
         context = world.context()
         now = notes(context)
         if now != before:
-            assert now[: len(before)] == before or context.blocks[-1].text.count("no room here")
+            assert now[: len(before)] == before
             joined += 1
         before = now
         shown = sum(each.tokens for each in context.composed["org"])
         assert shown <= 800
         assert f"rule {n}:" in context.text
-    assert 2 <= joined <= 8
+    assert 1 <= joined <= 4
     assert "had no room here: recall finds what was said" in closing(context)
 
 

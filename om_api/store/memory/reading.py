@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -34,6 +34,9 @@ def as_scope(resource: str, thread: str | None, word: str) -> Scope:
     return Scope(resource, thread) if word == "thread" and thread is not None else Scope(resource)
 
 
+NotesByName: TypeAlias = Mapping[str, ComposedNotes | None]
+
+
 class Beside(NamedTuple):
     """Other memories whose notes are read in the same round trip, and what their reader holds of them."""
 
@@ -56,15 +59,11 @@ def snapshot(
     With a `past` only what it has not met is decoded; what stands in the snapshot then is not the caller's to change.
     The notes of memories `beside` come in the same round trip, on a Cluster of each as of an instant of its own.
     """
-    of, past, unset = keys.of(resource), past or Past(), configured or known.scope
+    past, unset = past or Past(), configured or known.scope
     beside = beside or Beside((), ComposedReader())
     for _ in range(_TRIES):
         held = past.held if past.held and past.held.scope == known.scope else None
-        own = commands(of, thread, known, held)
-        asked = [*own, *beside.reader.commands(keys, beside.resources)]
-        replies = yield from Batch(asked, list[Any], packed=past.pack(tuple(asked)))
-        found = answers(replies[: len(own)], known, held)
-        composed = beside.reader.take(beside.resources, replies[len(own) :])
+        found, composed = yield from _looked(keys, thread, known, held, past, beside)
         named = _named(resource, thread, known.scope, found, unset)
         whole = held.whole(found) if held else found.observations
         if named.scope != known.scope:
@@ -76,15 +75,29 @@ def snapshot(
             return _with(read, composed), names
         else:
             known = Names(known.scope, {**dict.fromkeys(named.chunks, ""), **known.chunks}, named.others)
-    found, known = yield from _settled(of, thread, known.scope)
+    found, known = yield from _settled(keys.of(resource), thread, known.scope)
     read, names = _assemble(thread, known, known.others, found, past)
+    return _with(read, (yield from _noted(keys, beside))), names
+
+
+def _looked(
+    keys: Keys, thread: str, known: Names, held: HeldMemory | None, past: Past, beside: Beside
+) -> Steps[tuple[Answers, NotesByName | None]]:
+    """One look at everything that is named, and what others have noted; None where one of them is another memory by now."""
+    own = commands(keys.of(known.scope.resource), thread, known, held)
+    asked = [*own, *beside.reader.commands(keys, beside.resources)]
+    replies = yield from Batch(asked, list[Any], packed=past.pack(tuple(asked)))
+    composed = beside.reader.take(beside.resources, replies[len(own) :])
+    return answers(replies[: len(own)], known, held), composed
+
+
+def _noted(keys: Keys, beside: Beside) -> Steps[NotesByName]:
+    """What others have noted; of one that is another memory by now nothing is held any more at the second look."""
     composed = yield from beside.reader.read(keys, beside.resources)
-    if composed is None:  # another memory by now, of which nothing is held any more
-        composed = yield from beside.reader.read(keys, beside.resources)
-    return _with(read, composed or {}), names
+    return composed or (yield from beside.reader.read(keys, beside.resources)) or {}
 
 
-def _with(read: Snapshot, composed: Mapping[str, ComposedNotes | None]) -> Snapshot:
+def _with(read: Snapshot, composed: NotesByName) -> Snapshot:
     read.composed = [notes for notes in composed.values() if notes]
     read.left_out = {name: APART for name, notes in composed.items() if notes is None}
     return read
