@@ -60,20 +60,18 @@ class Core:
         scopes = Scopes(settings, keys)
         self.writing = Writer(settings, keys, clock, count, reporter, cluster=cluster)
         self.recalling = Recalling(settings, keys, scopes, count, ranker)
-        self.composing = Composer(settings, keys)
+        self.composing, self.sharing = Composer(settings, keys), NoteSharer(settings, keys, count, reporter)
         self.contexts = Contexts(settings, keys, count, reporter, self.recalling, self.composing, fails_open=fails_open)
         self.syncing = Syncing(keys, scopes, self.writing)
         self.reading = MemoryReader(keys, scopes)
         self.forcing = Forcing(settings, keys, scopes, reporter)
         self.owning = Owner(settings, keys, clock, scopes, count, reporter)
-        self.sharing = NoteSharer(settings, keys, count, reporter)
         self.lines = LineKeeper(settings, keys, scopes, count, reporter, self.owning)
         self.reviewing = Reviewer(settings, keys, scopes, count, reporter)
         self.watching = Watcher(settings, keys, scopes, patience_s=min(1.0, timeout / 2))
         self.agents, self.testing = AgentReader(settings, keys), ModelTester(settings, keys)
         self.auditing = Auditor(settings, keys, patience_s=min(1.0, timeout / 2))
-        self.unsent = Unsent()
-        self._warned = set[FileProblem]()
+        self.unsent, self._warned = Unsent(), set[FileProblem]()
         self.fails_open, self._away, self._settings = fails_open, False, settings
 
     def add(self, messages: Iterable[Message], *, replace: bool = False, pusher: Pusher = ANYBODY) -> Steps[Receipt]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from zoneinfo import ZoneInfo
 
 from om_api.client.owning import writable
 from om_api.client.reporting import Reporter
@@ -35,23 +36,8 @@ class NoteSharer:
 
     def share(self, resource: str, note: SharedNote) -> Steps[Outcome]:
         """Add a note: `added`, or `rest` where the same text stands there. Raises InvalidInputError where it is not taken."""
-        agent = writable(self._settings, check_id(note.target, "with"), "shared")
-        now = yield from due.server_ms()
-        day = local_time(now, zone_of(agent.timezone))
-        text = f"Date: {day:%b} {day.day}, {day.year}\n{item(note.text, _PRIORITY)}"
-        made = Observation(
-            id=copies.note_id(resource, note.target, note.text),
-            thread_id=resource,
-            text=text,
-            priority=_PRIORITY,
-            from_=now,
-            to=now,
-            tokens=self._count(text),
-            created_at=now,
-            activated_at=now,
-            origin="added",
-            by=resource,
-        )
+        zone = zone_of(writable(self._settings, check_id(note.target, "with"), "shared").timezone)
+        made = self._made(resource, note, (yield from due.server_ms()), zone)
         done = yield from copies.share(self._keys, note.target, made)
         if done is Outcome.ADDED:
             with suppress(StoreError):  # it is added; this has workers meet a resource of which there was nothing
@@ -69,3 +55,20 @@ class NoteSharer:
             why = "it is paused" if done is Outcome.BUSY else "each of its threads has a memory of its own"
             raise InvalidInputError(f"{note.target} takes nothing now: {why}")
         return done
+
+    def _made(self, resource: str, note: SharedNote, now: int, zone: ZoneInfo) -> Observation:
+        day = local_time(now, zone)
+        text = f"Date: {day:%b} {day.day}, {day.year}\n{item(note.text, _PRIORITY)}"
+        return Observation(
+            id=copies.note_id(resource, note.target, note.text),
+            thread_id=resource,
+            text=text,
+            priority=_PRIORITY,
+            from_=now,
+            to=now,
+            tokens=self._count(text),
+            created_at=now,
+            activated_at=now,
+            origin="added",
+            by=resource,
+        )

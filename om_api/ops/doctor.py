@@ -88,8 +88,9 @@ def _store(settings: Settings, connection: Connection) -> Iterator[Finding]:
     yield from diagnosis.of_resources(standings, configured)
     agents = [name for name in configured if name != UNKNOWN]
     yield from diagnosis.of_composed(run(composed_faults(settings, keys, agents)))
-    used_up = run(budgets.used_up(settings, keys, agents, now.server))
-    yield from diagnosis.of_budgets(used_up, prices.unenforceable(settings))
+    yield from diagnosis.of_budgets(
+        run(budgets.used_up(settings, keys, agents, now.server)), prices.unenforceable(settings)
+    )
 
 
 def _pace(settings: Settings, keys: Keys, connection: Connection, workers: Sequence[Worker]) -> Iterator[Finding]:

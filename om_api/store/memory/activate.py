@@ -25,15 +25,14 @@ def activate(
 ) -> Steps[Outcome]:
     """Turn ready chunks into observations. `chunks` are all that were seen, `chosen` the ids to activate.
 
-    `read_at` (server's ms) is when they were seen, and what the observations say of when they came in force; 0: they do not say.
-    Refused when the memory is another, a chosen chunk is no longer ready, one was left that must come before it, or all was
-    seen more than SEEN_MS ago.
+    `read_at` (server's ms) is when they were seen, and what observations say of when they came in force; 0: they do not. Refused
+    where the memory is another, a chunk is ready no longer or behind one that was left, or it was seen more than SEEN_MS ago.
     """
     of, activation = keys.of(scope.resource), activation or new_id()
     picked = [chunk for chunk in chunks if chunk.id in chosen]
     left = [chunk for chunk in chunks if chunk.id not in chosen]
     names = [of.record(scope), of.chunks(scope), of.observations(scope)]
-    for chunk in picked + left:
+    for chunk in [*picked, *left]:
         names += [of.chunk(chunk.id), of.sealed(chunk.id), of.source(chunk.id)]
         names += [of.thread(chunk.thread), of.sources(chunk.thread), of.known(chunk.thread), of.messages(chunk.thread)]
         names.append(of.segment(chunk.id))
@@ -42,8 +41,7 @@ def activate(
     came = {"activation": activation} | ({"activated_at": read_at} if read_at else {})
     args += [word for chunk, noted in zip(picked, said, strict=True) for word in _activated(chunk, noted, came)]
     args += [word for chunk in left for word in (chunk.id, b"", 0, "", "")]
-    args += [word for noted in said for word in _newest(noted)]
-    args.append(read_at + SEEN_MS if read_at else 0)
+    args += [*(word for noted in said for word in _newest(noted)), read_at + SEEN_MS if read_at else 0]
     return (yield from Verb("activate", names, args, outcome))
 
 

@@ -55,12 +55,10 @@ def snapshot(
 ) -> Steps[tuple[Snapshot, Names]]:
     """Everything a thread's context is made of, at one instant, and the names to begin with next time.
 
-    One round trip while `known` is still true; one more whenever a chunk was sealed or a thread began meanwhile.
-    With a `past` only what it has not met is decoded; what stands in the snapshot then is not the caller's to change.
-    The notes of memories `beside` come in the same round trip, on a Cluster of each as of an instant of its own.
+    One round trip while `known` is true, with the notes of memories `beside` (on a Cluster of each at an instant of its own); one
+    more whenever a chunk was sealed or a thread began. With a `past` only what is new is decoded: change nothing of it.
     """
-    past, unset = past or Past(), configured or known.scope
-    beside = beside or Beside((), ComposedReader())
+    past, unset, beside = past or Past(), configured or known.scope, beside or Beside((), ComposedReader())
     for _ in range(_TRIES):
         held = past.held if past.held and past.held.scope == known.scope else None
         found, composed = yield from _looked(keys, thread, known, held, past, beside)
@@ -71,13 +69,11 @@ def snapshot(
         elif whole is None or composed is None:
             past.held = None if whole is None else past.held
         elif named.chunks.keys() <= known.chunks.keys() and set(named.others) <= set(known.others):
-            read, names = _assemble(thread, known, named.others, found._replace(observations=whole), past)
-            return _with(read, composed), names
+            return _assemble(thread, known, named.others, found._replace(observations=whole), past, composed)
         else:
             known = Names(known.scope, {**dict.fromkeys(named.chunks, ""), **known.chunks}, named.others)
     found, known = yield from _settled(keys.of(resource), thread, known.scope)
-    read, names = _assemble(thread, known, known.others, found, past)
-    return _with(read, (yield from _noted(keys, beside))), names
+    return _assemble(thread, known, known.others, found, past, (yield from _noted(keys, beside)))
 
 
 def _looked(
@@ -95,12 +91,6 @@ def _noted(keys: Keys, beside: Beside) -> Steps[NotesByName]:
     """What others have noted; of one that is another memory by now nothing is held any more at the second look."""
     composed = yield from beside.reader.read(keys, beside.resources)
     return composed or (yield from beside.reader.read(keys, beside.resources)) or {}
-
-
-def _with(read: Snapshot, composed: NotesByName) -> Snapshot:
-    read.composed = [notes for notes in composed.values() if notes]
-    read.left_out = {name: APART for name, notes in composed.items() if notes is None}
-    return read
 
 
 def _settled(of: ResourceKeys, thread: str, scope: Scope) -> Steps[tuple[Answers, Names]]:
@@ -141,7 +131,7 @@ def newest_others(unsealed: Sequence[str], newest: Sequence[str], thread: str) -
 
 
 def _assemble(
-    thread: str, known: Names, others_now: tuple[str, ...], found: Answers, past: Past
+    thread: str, known: Names, others_now: tuple[str, ...], found: Answers, past: Past, composed: NotesByName
 ) -> tuple[Snapshot, Names]:
     unsealed = unsealed_threads(found.tokens)
     chunks = [as_chunk(name.decode(), seq, found.details[name.decode()]) for name, seq in found.chunks]
@@ -163,6 +153,8 @@ def _assemble(
         paused=b"*paused" in found.tokens,
         signing_key=found.tokens.get(b"*key", b"").decode("ascii", "ignore"),
         now=int(found.time[0]) * 1000 + int(found.time[1]) // 1000,
+        composed=[notes for notes in composed.values() if notes],
+        left_out={name: APART for name, notes in composed.items() if notes is None},
     ), Names(known.scope, {chunk.id: chunk.thread for chunk in chunks}, others_now)
 
 

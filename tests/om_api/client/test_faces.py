@@ -41,7 +41,7 @@ def test_both_faces_have_the_same_methods_with_the_same_arguments():
     ]
 
     assert asked == blocking
-    assert {name for name in asked if not _is_awaited(faces[0][name])} == {"recall_tool"}  # asks nobody
+    assert {name for name in asked if not _is_awaited(faces[0][name])} == {"recall_tool", "share_tool"}  # ask nobody
     assert not any(_is_awaited(faces[1][name]) for name in asked)
 
 
