@@ -185,3 +185,18 @@ def test_an_actor_tells_a_shared_memory_something_by_its_tool_once(house):
     assert "We ship in May." in note.text
     assert "permitted is team" in refused
     assert world.om.share_tool("harold", "anthropic")["input_schema"]["properties"]["with"]["enum"] == ["team"]
+
+
+def test_a_shared_memory_and_its_source_come_back_from_a_file_and_nothing_is_shared_twice(house):
+    world = house(answer("We ship in May"), answer())
+    observe(world)
+    lines = {name: list(world.om.export_memory(name)) for name in ("harold", "team")}
+    for name in lines:
+        world.om.clear(name)
+    for name, some in lines.items():
+        world.om.import_memory(some, name)
+    world.sweep()
+    observe(world)
+
+    assert len(world.om.observations("team")) == 1
+    assert list(world.om.verify()) == []
