@@ -1,12 +1,12 @@
 """Which other memories an agent's contexts are composed of: read from `compose`, and refused where they lead back to it."""
 
-from collections.abc import Collection, Mapping
-from typing import Annotated, Any
+from collections.abc import Collection, Iterable, Mapping
+from typing import Annotated, Any, NamedTuple, TypeAlias
 
-from pydantic import PlainValidator, ValidationError
+from pydantic import PlainValidator
 
 from om_api.domain.values import is_id
-from om_api.settings.fields import MAX_TOKENS, Group, setting
+from om_api.settings.fields import MAX_TOKENS, Mapped
 
 MOST_COMPOSED = 8
 LEAST_COMPOSED, COMPOSED_TOKENS = 400, 4_000  # tokens of one
@@ -17,46 +17,50 @@ PERMITTED = (
 )
 
 
-class ComposedMemory(Group):
+class ComposedMemory(NamedTuple):
     """A memory that another one's contexts show: whose it is, how much of it, and what of the own notes it is told."""
 
     resource: str
-    max_tokens: int = setting(COMPOSED_TOKENS, "most of it in a context", "tokens", ge=LEAST_COMPOSED, le=MAX_TOKENS)
+    max_tokens: int = COMPOSED_TOKENS
     share: tuple[str, ...] = ()
 
 
-def _composed(value: object) -> tuple[ComposedMemory, ...]:
+def _composed(value: object) -> tuple[Mapped, ...]:
     if not isinstance(value, list | tuple) or len(value) > MOST_COMPOSED:
         raise ValueError("not a list of them")
-    found = tuple(each if isinstance(each, ComposedMemory) else _one(each) for each in value)
-    if len({each.resource for each in found}) < len(found):
+    found = tuple(map(_one, value))
+    if len({each["resource"] for each in found}) < len(found):
         raise ValueError("one stands here twice")
     return found
 
 
-def _one(value: object) -> ComposedMemory:
-    """One of a list, as YAML says it."""
+def _one(value: object) -> Mapped:
+    """One of a list, as YAML says it, with all that it leaves out."""
     said: dict[Any, Any] = {"resource": value} if isinstance(value, str) else value if isinstance(value, dict) else {}
-    share = said.get("share") or ()
-    if not is_id(said.get("resource")) or not isinstance(share, list | tuple) or not {*map(str, share)} <= {*KINDS}:
-        raise ValueError("no memory, or nothing that can be shared")
-    try:
-        return ComposedMemory(**{**said, "share": tuple(dict.fromkeys(share))})
-    except (ValidationError, TypeError):
-        raise ValueError("no such field, or too many tokens") from None
+    share, most = said.get("share") or (), said.get("max_tokens", COMPOSED_TOKENS)
+    if not is_id(said.get("resource")) or not said.keys() <= {*ComposedMemory._fields}:
+        raise ValueError("no memory, or no such field")
+    if not isinstance(share, list | tuple) or not {*map(str, share)} <= {*KINDS}:
+        raise ValueError("nothing that can be shared")
+    if isinstance(most, bool) or not isinstance(most, int) or not LEAST_COMPOSED <= most <= MAX_TOKENS:
+        raise ValueError("out of range")
+    return Mapped({"resource": said["resource"], "max_tokens": most, "share": list(dict.fromkeys(share))})
 
 
-Composed = Annotated[tuple[ComposedMemory, ...], PlainValidator(_composed)]
+Composed = Annotated[tuple[Mapped, ...], PlainValidator(_composed)]
+Stated: TypeAlias = Iterable[Mapping[str, Any]]  # as settings hold it
 
 
-def composed_by(memories: Collection[ComposedMemory], resource: str) -> list[ComposedMemory]:
+def composed_by(stated: Stated, resource: str) -> list[ComposedMemory]:
     """What a resource composes: nobody composes itself, though what holds for all may name it."""
-    return [each for each in memories if each.resource != resource]
+    every = (ComposedMemory(each["resource"], each["max_tokens"], tuple(each["share"])) for each in stated)
+    return [each for each in every if each.resource != resource]
 
 
-def shared_kinds(memories: Collection[ComposedMemory]) -> list[str]:
+def shared_kinds(stated: Stated) -> list[str]:
     """What of the own notes any of them is told."""
-    return [kind for kind in KINDS if any(kind in each.share for each in memories)]
+    told = {kind for each in stated for kind in each["share"]}
+    return [kind for kind in KINDS if kind in told]
 
 
 def leads_back(name: str, own: Mapping[str, Collection[str]]) -> list[str]:
