@@ -29,8 +29,8 @@ try:
     from om_bench.harness.loading import load
     from om_bench.harness.page import check_block, write_block
     from om_bench.harness.pipeline import RECOMMENDED, THRIFTY
+    from om_bench.memory import composing, memory_report
     from om_bench.memory import gate as gates
-    from om_bench.memory import memory_report
     from om_bench.memory import recall as across
     from om_bench.scale import measure as larger
     from om_bench.scale import paging
@@ -156,6 +156,26 @@ def gate(recorded: Path, files: tuple[Path, ...], *, record: bool) -> None:
     before = gates.read(recorded)
     click.echo("\n".join(gates.as_lines(before, found)))
     sys.exit(1 if gates.fallen(before, found) else 0)
+
+
+@bench.command(
+    epilog=examples("om bench composed talk.json other.json more.json", "om bench composed *.json --others 1")
+)
+@click.argument("files", nargs=-1, required=True, metavar="FILE...", type=_FILE)
+@click.option("--others", type=click.IntRange(1, 8), default=3, show_default=True, help="Memories composed with each.")
+@_settings("message_threshold=3000, and what the documents recommend")
+@_reported
+def composed(files: tuple[Path, ...], others: int, settings: tuple[str, ...]) -> Found:
+    """Measure what other memories' notes in a context cost a prompt cache, while all of them change.
+
+    Each conversation of FILE... is replayed with others of them as memories of their own: after each message of it each other
+    memory is told one of its own, and the context is read without and with their notes. Shown is how much of each context the
+    next one begins with, and how often what stands before the messages moved though the own memory had not changed.
+    """
+    changed = settings or ("message_threshold=3000", *RECOMMENDED)
+    talks = [talk for file in files for talk in load(file)]
+    found = composing.measure(talks, others, changed, os.environ.get(_URL))
+    return found, composing.as_lines(found)
 
 
 @bench.command(epilog=examples("om bench recall facts.json told.jsonl after.jsonl"))

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import msgspec
 import redis
 from scene import (
     AT,
@@ -36,7 +37,7 @@ from scene import write_plainly as write
 from om_api.domain.api_keys import Role
 from om_api.domain.events import Event
 from om_api.domain.identity import KnownId, record_of
-from om_api.domain.values import CopiedFrom, Observation
+from om_api.domain.values import CopiedFrom, Observation, SharedFrom
 from om_api.domain.wire import EncodedMessage, encode_message
 from om_api.settings.stored_layers import StoredTexts
 from om_api.store.driver.scripts import load_all
@@ -62,6 +63,7 @@ from om_api.store.memory import amend, clear, due, known, model_cooldown, note, 
 from om_api.store.memory import chunks as chunks_steps
 from om_api.store.memory import reflect as reflect_steps
 from om_api.store.reviews.drafts import Review
+from om_api.store.sharing import copies
 from om_api.store.threads.aliases import unalias
 from om_api.store.threads.copying import begin
 from om_api.store.threads.describing import describe
@@ -215,6 +217,10 @@ def _of_lines(store: Any) -> None:
     store.run(pin(store.keys, HAROLD, "noted by hand", None, by, 100, words))
     corrector = Corrector(store.keys, HAROLD, words, by, Keeping(100, TTL))
     store.run(corrector.correct("noted by hand", "noted by Lotte", None, None))
+    came = SharedFrom(resource="albert", observation="n2")
+    store.run(copies.share(store.keys, "harold", msgspec.structs.replace(made, id="n3", shared_from=came)))
+    epoch = store.client.hget(store.keys.of("harold").record(HAROLD), "epoch").decode()
+    store.run(copies.note_shared(store.keys, HAROLD, epoch, "albert", 1))
 
 
 def _of_fields(store: Any) -> None:

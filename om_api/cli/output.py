@@ -3,7 +3,7 @@
 import os
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from shutil import get_terminal_size, which
@@ -131,6 +131,12 @@ def note_partial(partial: str) -> None:
     """Say that what was archived is not among what is shown, and why; nothing where all of it is."""
     if partial:
         note(f"partial: what was archived is not shown, for the archive could not be looked through: {partial}")
+
+
+def note_left_out(left_out: Mapping[str, str]) -> None:
+    """Say which other memories are not among what is shown, and why."""
+    for name, why in left_out.items():
+        note(f"{name} is left out: {why}")
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for a program.")

@@ -22,14 +22,16 @@ _HERE, _THERE = "  > ", "    "
 class Passages:
     """Prints hits of a query, or turns without one."""
 
-    def __init__(self, query: Query | None = None) -> None:
-        self._query = query or Query()
+    def __init__(self, query: Query | None = None, resource: str = "") -> None:
+        self._query, self._resource = query or Query(), resource
         self._console = Console(markup=False, highlight=False, emoji=False, width=width())
         self._styled = self._console.color_system is not None
 
     def hit(self, hit: RecalledHit) -> None:
         """A hit under what it is and where: its excerpt with the words marked, between the turns around it."""
-        print_line("  ".join([as_time(hit.at) or "-", hit.thread_id or "all threads", hit.role or hit.kind, hit.id]))
+        others = [hit.resource_id] if self._resource and hit.resource_id not in {"", self._resource} else []
+        where = [*others, hit.thread_id or "all threads", hit.role or hit.kind, hit.id]
+        print_line("  ".join([as_time(hit.at) or "-", *where]))
         if hit.covered_by:
             self._print(_THERE, Text(f"in the notes as {hit.covered_by}", _DIM))
         if hit.message is None:
@@ -93,9 +95,9 @@ def _joined(text: str, marks: Sequence[tuple[int, int]]) -> Iterator[tuple[int, 
         yield last
 
 
-def print_hits(hits: Sequence[RecalledHit], query: Query) -> None:
-    """Print hits, a blank line between two."""
-    shown = Passages(query)
+def print_hits(hits: Sequence[RecalledHit], query: Query, resource: str = "") -> None:
+    """Print hits, a blank line between two; those of another memory than the resource's say whose."""
+    shown = Passages(query, resource)
     for n, hit in enumerate(hits):
         if n:
             click.echo()

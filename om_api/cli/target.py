@@ -181,6 +181,14 @@ optional_thread = click.argument("thread", callback=checked, required=False)
 observation_argument = click.argument("observation", callback=checked)
 
 
+also_option = click.option(
+    "--also",
+    multiple=True,
+    metavar="RESOURCE",
+    help="Another resource whose notes count too, beside those of the setting compose; repeatable.",
+)
+
+
 def wait_option(text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """For how many seconds a command waits."""
     seconds = click.FloatRange(min=0)

@@ -7,6 +7,7 @@ from contextlib import suppress
 import msgspec
 
 from om_api import context
+from om_api.client.composing import ComposedAsk, Composer
 from om_api.client.known_aliases import KnownAliases
 from om_api.client.reader_cache import Reader, ReaderCache
 from om_api.client.recalling import Recalling
@@ -28,11 +29,13 @@ from om_api.store.memory import decoding, due, reading
 from om_api.store.memory.activate import activate
 from om_api.store.memory.context_query import Names
 from om_api.store.memory.keys import Keys
+from om_api.store.memory.reading import Beside
 
 REMEMBERED = 4_096  # scopes, and resources
 _NAMES = 5  # changes of what a name stands for, in one read
 _ACTIVATIONS = 4  # in one read; each of them empties what was due, so a second is rare
 _URGENT_EVERY_S = 5.0
+NOTHING_COMPOSED = ComposedAsk()
 
 
 class Contexts:
@@ -45,18 +48,21 @@ class Contexts:
         count: Callable[[str], int],
         reporter: Reporter,
         recalling: Recalling,
+        composer: Composer,
         *,
         fails_open: bool,
         aliases: KnownAliases,
     ) -> None:
         self._settings, self._keys, self._count, self._reporter = settings, keys, count, reporter
-        self._recalling, self._aliases = recalling, aliases
+        self._recalling, self._composer, self._aliases = recalling, composer, aliases
         self._fails_open = fails_open
         self._readers = ReaderCache(count, share=1.0 if fails_open else QUARTER)
         self._urgent: LRU[str, float] = LRU(REMEMBERED)
         self._only_read: LRU[str, bool] = LRU(REMEMBERED)  # resources the ACL refused to have written
 
-    def of(self, resource: str, thread: str, max_tokens: int | None = None) -> Steps[Context]:
+    def of(
+        self, resource: str, thread: str, max_tokens: int | None = None, ask: ComposedAsk = NOTHING_COMPOSED
+    ) -> Steps[Context]:
         """What the Actor reads: one round trip when warm, a few more when it activates."""
         check_id(resource, "resource_id")
         check_id(thread, "thread_id")
@@ -65,7 +71,7 @@ class Contexts:
                 f"max_tokens is {str(max_tokens)[:40]!r}: use a number of tokens, or None for what the setting "
                 "context_max_tokens says"
             )
-        reader, snapshot, now = yield from self._read(resource, thread)
+        reader, snapshot, now = yield from self._read(resource, thread, ask)
         thread = snapshot.thread.id
         view = now.view_of(snapshot.record.observation_tokens)
         hits = yield from self._hits(snapshot, view)
@@ -87,23 +93,23 @@ class Contexts:
             library_log().warning("recall_failed", resource=snapshot.scope.resource, error=str(error)[:300])
             return []
 
-    def _read(self, resource: str, name: str) -> Steps[tuple[Reader, Snapshot, RecordedSettings]]:
+    def _read(self, resource: str, name: str, ask: ComposedAsk) -> Steps[tuple[Reader, Snapshot, RecordedSettings]]:
         """What is read of the thread that a name stands for; again where it stands for another one than this client knew of."""
         for _ in range(_NAMES):
             thread = self._aliases.thread(resource, name)
             reader = self._readers.of(resource, thread)
-            snapshot, now = yield from self._activated(resource, thread, reader, name)
+            snapshot, now = yield from self._activated(resource, thread, reader, name, ask)
             self._aliases.learn(resource, name, snapshot.stands_for)
             if thread == self._aliases.thread(resource, name):
                 return reader, snapshot, now
         raise StoreError(f"{resource} has {name} stand for ever other threads: repeat.", stored=False)
 
     def _activated(
-        self, resource: str, thread: str, reader: Reader, name: str
+        self, resource: str, thread: str, reader: Reader, name: str, ask: ComposedAsk
     ) -> Steps[tuple[Snapshot, RecordedSettings]]:
         """What is read of a memory once nothing is due in it that a client may activate."""
         for _ in range(_ACTIVATIONS):
-            snapshot = yield from self._snapshot(resource, thread, reader, name)
+            snapshot = yield from self._snapshot(resource, thread, reader, name, ask)
             now = self._in_force(resource, snapshot.record)
             move = decide(pressure_of(snapshot), now.limits, snapshot.now)
             ours = (snapshot.stands_for or name) == thread and resource not in self._only_read
@@ -113,14 +119,24 @@ class Contexts:
                 break
         return snapshot, now
 
-    def _snapshot(self, resource: str, thread: str, reader: Reader, name: str) -> Steps[Snapshot]:
-        configured = reading.as_scope(resource, thread, self._settings.for_agent(resource).scope)
-        known = reader.names or Names(configured, {}, ())
-        snapshot, reader.names = yield from reading.snapshot(
-            self._keys, resource, thread, known, reader.past, configured, name
-        )
+    def _snapshot(self, resource: str, thread: str, reader: Reader, name: str, ask: ComposedAsk) -> Steps[Snapshot]:
+        try:
+            snapshot = yield from self._look(resource, thread, reader, name, ask)
+        except NotPermittedError:
+            left = yield from self._composer.permitted(ask)
+            if left.names == ask.names:
+                raise
+            snapshot = yield from self._look(resource, thread, reader, name, left)
         reader.snapshot = snapshot if self._fails_open else None
         return snapshot
+
+    def _look(self, resource: str, thread: str, reader: Reader, name: str, ask: ComposedAsk) -> Steps[Snapshot]:
+        configured = reading.as_scope(resource, thread, self._settings.for_agent(resource).scope)
+        known, beside = reader.names or Names(configured, {}, ()), Beside(ask.names, reader.composed, name)
+        snapshot, reader.names = yield from reading.snapshot(
+            self._keys, resource, thread, known, reader.past, configured, beside
+        )
+        return ask.of(snapshot)
 
     def _in_force(self, resource: str, record: Record) -> RecordedSettings:
         return recorded_settings.read(record.limits) or recorded_settings.of(self._settings.for_agent(resource))
@@ -129,7 +145,9 @@ class Contexts:
         """Activate on the way; False when the store takes no writes just now: what was read is served as it is."""
         scope, epoch = snapshot.scope, snapshot.record.epoch
         try:
-            done = yield from activate(self._keys, scope, epoch, snapshot.chunks, chosen, now.retention_s)
+            done = yield from activate(
+                self._keys, scope, epoch, snapshot.chunks, chosen, now.retention_s, read_at=snapshot.now
+            )
             if done is Outcome.ACTIVATED:
                 yield from self._mark_reflect(snapshot, chosen, now.limits)
                 yield from self._reporter.publish(events.activated(scope, snapshot.chunks, chosen, "client"))
@@ -160,14 +178,21 @@ class Contexts:
             with suppress(StoreError):  # the sweep finds what a mark could not say
                 yield from due.mark(self._keys.due_observe, [snapshot.scope], urgent=True)
 
-    def without_store(self, resource: str, thread: str, unsent: Sequence[Message], max_tokens: int | None) -> Context:
+    def without_store(
+        self,
+        resource: str,
+        thread: str,
+        unsent: Sequence[Message],
+        max_tokens: int | None,
+        ask: ComposedAsk = NOTHING_COMPOSED,
+    ) -> Context:
         """A context of what was read last and what could not be sent yet, saying that memory was unavailable."""
         thread = self._aliases.thread(resource, thread)
         last = self._readers.of(resource, thread).snapshot or _nothing(resource, thread)
         known = {message.id for message in last.messages}
         here = [m for m in unsent if m.resource_id == resource and m.id not in known]
         own = [m for m in here if self._aliases.thread(resource, m.thread_id) == thread]
-        snapshot = msgspec.structs.replace(last, messages=[*last.messages, *own])
+        snapshot = ask.of(msgspec.structs.replace(last, messages=[*last.messages, *own], left_out={}))
         view = self._in_force(resource, last.record).view_of(last.record.observation_tokens)
         now = int(time.time() * 1000)
         return context.build(snapshot, view, self._count, now, max_tokens, unavailable=True)

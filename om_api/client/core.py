@@ -1,8 +1,9 @@
 """What the client can be asked, as steps, by concern: the one logic behind the blocking and the asyncio face."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 from om_api.client.auditing import Auditor
+from om_api.client.composing import ComposedAsk, Composer, MayRead
 from om_api.client.contexts import Contexts
 from om_api.client.extracting import ExtractedReader
 from om_api.client.fleet.agents import AgentReader
@@ -16,6 +17,7 @@ from om_api.client.recalling import Recalling
 from om_api.client.receipts import Receipt
 from om_api.client.reporting import Reporter
 from om_api.client.reviewing import Reviewer
+from om_api.client.sharing import NoteSharer
 from om_api.client.syncing import Synced, Syncing, checked
 from om_api.client.threads import ThreadKeeper
 from om_api.client.trying import ModelTester
@@ -62,8 +64,9 @@ class Core:
         self.scopes, aliases = (scopes := Scopes(settings, keys)), KnownAliases()
         self.writing = Writer(settings, keys, clock, count, reporter, cluster=cluster, aliases=aliases)
         self.recalling = Recalling(settings, keys, scopes, count, ranker)
+        self.composing, self.sharing = Composer(settings, keys), NoteSharer(settings, keys, count, reporter)
         self.contexts = Contexts(
-            settings, keys, count, reporter, self.recalling, fails_open=fails_open, aliases=aliases
+            settings, keys, count, reporter, self.recalling, self.composing, fails_open=fails_open, aliases=aliases
         )
         self.syncing = Syncing(keys, scopes, self.writing)
         self.reading = MemoryReader(keys, scopes)
@@ -77,8 +80,7 @@ class Core:
         self.watching = Watcher(settings, keys, scopes, patience_s=min(1.0, timeout / 2))
         self.agents, self.testing = AgentReader(settings, keys), ModelTester(settings, keys)
         self.auditing = Auditor(settings, keys, patience_s=min(1.0, timeout / 2))
-        self.unsent = Unsent()
-        self._warned = set[FileProblem]()
+        self.unsent, self._warned = Unsent(), set[FileProblem]()
         self.fails_open, self._away, self._settings = fails_open, False, settings
 
     def add(self, messages: Iterable[Message], *, replace: bool = False, pusher: Pusher = ANYBODY) -> Steps[Receipt]:
@@ -145,26 +147,42 @@ class Core:
                 library_log().warning("store_unavailable", error=str(error), unsent=len(self.unsent))
         self._away = True
 
-    def recall(self, resource: str, query: str, limits: RecallLimits) -> Steps[Recalled]:
+    def recall(
+        self,
+        resource: str,
+        query: str,
+        limits: RecallLimits,
+        also: Collection[str] = (),
+        may_read: MayRead | None = None,
+    ) -> Steps[Recalled]:
         """Look up what was said; dates in words are those of the agent's time zone."""
         zone = self._settings.for_agent(check_id(resource, "resource_id")).timezone
-        return self.recalling.recall(resource, recall_query(query, zone, limits))
+        ask = self.composing.asked(resource, also, may_read)
+        return self.recalling.recall_all(resource, ask, recall_query(query, zone, limits))
 
-    def context(self, resource: str, thread: str, max_tokens: int | None) -> Steps[Context]:
+    def context(
+        self,
+        resource: str,
+        thread: str,
+        max_tokens: int | None,
+        also: Collection[str] = (),
+        may_read: MayRead | None = None,
+    ) -> Steps[Context]:
         """What the Actor reads."""
         self._warn(resource)
+        ask = self.composing.asked(check_id(resource, "resource_id"), also, may_read)
         make = self._context_or_last if self.fails_open else self.contexts.of
-        return make(resource, thread, max_tokens)
+        return make(resource, thread, max_tokens, ask)
 
-    def _context_or_last(self, resource: str, thread: str, max_tokens: int | None) -> Steps[Context]:
+    def _context_or_last(self, resource: str, thread: str, max_tokens: int | None, ask: ComposedAsk) -> Steps[Context]:
         try:
             if self.unsent:
                 yield from self._send([])
-            found = yield from self.contexts.of(resource, thread, max_tokens)
+            found = yield from self.contexts.of(resource, thread, max_tokens, ask)
         except StoreError as error:
             self._lost(error)
             unsent = [each.message for each in self.unsent]
-            return self.contexts.without_store(resource, thread, unsent, max_tokens)
+            return self.contexts.without_store(resource, thread, unsent, max_tokens, ask)
         self._away = False
         return found
 

@@ -7,6 +7,7 @@ from typing import Any, Self, TypeVar
 from om_api.archive.opening import archive_of
 from om_api.billing.agent_costs import CostsByAgent
 from om_api.billing.costs import Costs
+from om_api.client.composing import MayRead
 from om_api.client.core import Core
 from om_api.client.fleet.agent_rows import State
 from om_api.client.fleet.agent_table import Column
@@ -23,6 +24,7 @@ from om_api.client.watching import Overview
 from om_api.context import Context
 from om_api.context.group_text import GroupCall, group_call, groups_text, notes_text
 from om_api.context.recall_tool import PARTIAL, UNREACHED, answer_of, arguments_of, recall_tool, refused
+from om_api.context.share_tool import not_shared, note_of, share_tool, told
 from om_api.context.tool_formats import ToolFormat
 from om_api.context.working_tool import kept_as, not_kept, update_of, working_tool
 from om_api.domain import tokens
@@ -169,14 +171,26 @@ class ObservationalMemory:
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
-    def get_context(self, thread_id: str, resource_id: str, max_tokens: int | None = None) -> Context:
+    def get_context(
+        self,
+        thread_id: str,
+        resource_id: str,
+        max_tokens: int | None = None,
+        *,
+        also: Collection[str] = (),
+        may_read: MayRead | None = None,
+    ) -> Context:
         """The Actor's whole memory for a thread: reflection, observations, raw messages, in the order prompt caches like.
 
         One round trip when warm. Chunks that are due are activated on the way. `max_tokens` caps the whole by leaving the
         oldest raw messages out of the view (`Context.omitted`); the memory keeps them. Without it the setting
         `context_max_tokens` decides: by default raw messages beyond twice the threshold are left out.
+
+        The notes of other resources stand in it (`Context.composed`): those that the setting `compose` names, and those that
+        `also` does; see docs/composed-memories.md. What may not be read is told in `Context.left_out`. Of the setting's
+        `may_read` says which may be shown to whoever asks: all, without it.
         """
-        return self._run(self._core.context(resource_id, thread_id, max_tokens))
+        return self._run(self._core.context(resource_id, thread_id, max_tokens, also, may_read))
 
     # -- recall -------------------------------------------------------------------------------------------------------
 
@@ -194,6 +208,8 @@ class ObservationalMemory:
         around: int = 1,
         max_tokens: int | None = None,
         offset: int = 0,
+        also: Collection[str] = (),
+        may_read: MayRead | None = None,
     ) -> Recalled:
         """Look up what was said before by its words, in every tier and thread of a resource, the best hit first.
 
@@ -204,10 +220,11 @@ class ObservationalMemory:
         come `around` turns before and after it, never a call without its result. `max_tokens` bounds all of it; where
         something was left out, `Recalled.next` is the `offset` to go on with. Whatever was acknowledged before this call is
         found by its own words, from that moment on. Two round trips where nothing was sealed since the last one. Raises
-        InvalidInputError for what cannot be asked, naming what can.
+        InvalidInputError for what cannot be asked, naming what can. What the setting `compose` and `also` name is looked
+        through too, the best hit of each memory first; `may_read` is as in `get_context`.
         """
         limits = RecallLimits(thread_id, roles, kinds, after, before, limit, offset, around, max_tokens)
-        return self._run(self._core.recall(resource_id, query, limits))
+        return self._run(self._core.recall(resource_id, query, limits, also, may_read))
 
     def browse(
         self, message_id: str, resource_id: str, *, before: int = 5, after: int = 5, thread_id: str | None = None
@@ -223,17 +240,27 @@ class ObservationalMemory:
         """The tool by which an Actor looks up the past, as a provider's request takes it: `openai`, `anthropic` or `gemini`."""
         return recall_tool(format)
 
-    def answer_recall(self, call: Any, resource_id: str, *, max_tokens: int = 1_500) -> str:
+    def answer_recall(
+        self,
+        call: Any,
+        resource_id: str,
+        *,
+        max_tokens: int = 1_500,
+        also: Collection[str] = (),
+        may_read: MayRead | None = None,
+    ) -> str:
         """What an Actor's call of `recall_tool` found, as the text of its result: dates, threads, who spoke.
 
         `call` is a provider's call as it comes, or its arguments as a dict or JSON. A call that cannot be carried out is
         answered with what is permitted; with `fail_open` the store being away is answered too. Raises StoreError alone.
+        `also` and `may_read` are as in `recall`.
         """
+        whose: dict[str, Any] = {"resource_id": resource_id, "also": also, "may_read": may_read}
         try:
             if asked := group_call(call):
                 return self._answer_group(asked, resource_id, max_tokens)
             args = arguments_of(call)
-            found = self.recall(resource_id=resource_id, **args, kinds=("message",), limit=HITS, max_tokens=max_tokens)
+            found = self.recall(**whose, **args, kinds=("message",), limit=HITS, max_tokens=max_tokens)
         except InvalidInputError as error:
             return refused(str(error))
         except StoreError:
@@ -241,7 +268,32 @@ class ObservationalMemory:
                 raise
             return refused(UNREACHED)
         timezone = self.settings.for_agent(resource_id).timezone
-        return answer_of(found, timezone, max_tokens, self._core.count, args["offset"])
+        return answer_of(found, timezone, max_tokens, self._core.count, args["offset"], resource_id)
+
+    def share_tool(self, resource_id: str, format: ToolFormat = "openai") -> dict[str, Any]:  # noqa: A002 - as above
+        """The tool by which an Actor tells a shared memory something, for those that the setting `compose` gives a `share`."""
+        return share_tool(self._core.sharing.targets(resource_id), format)
+
+    def answer_share(self, call: Any, resource_id: str) -> str:
+        """Carry an Actor's call of `share_tool` out, and say what became of it, as the text of its result.
+
+        The same text told again stands there once. A call that cannot be carried out is answered with what is permitted.
+        Raises StoreError alone.
+        """
+        try:
+            note = note_of(call, self._core.sharing.targets(resource_id))
+            self._run(self._core.sharing.share(resource_id, note))
+        except InvalidInputError as error:
+            return not_shared(str(error))
+        return told(note)
+
+    def share_note(self, text: str, resource_id: str, target: str) -> Outcome:
+        """Tell another memory something that its readers should know: `added`, or `rest` where the same text stands there.
+
+        Raises InvalidInputError where that memory takes nothing.
+        """
+        note = note_of({"text": text, "with": target}, [target])
+        return self._run(self._core.sharing.share(resource_id, note))
 
     def _answer_group(self, asked: GroupCall, resource_id: str, max_tokens: int) -> str:
         if is_period(asked.name):

@@ -8,10 +8,11 @@ from typing import Any, TypeVar
 from om_api.client.reading import Scopes
 from om_api.client.reporting import Reporter
 from om_api.domain import events
-from om_api.domain.errors import InvalidInputError, StoreError
+from om_api.domain.errors import InvalidInputError, OMError, StoreError
 from om_api.domain.events import Event
 from om_api.domain.values import Outcome, Scope, check_id, shown
 from om_api.settings import MemorySettings, Settings, recorded_settings
+from om_api.settings.composed_memories import composed_by
 from om_api.store.archiving.changing import changed, cleared, everything, is_history, sources_of
 from om_api.store.backup.exporting import Outgoing
 from om_api.store.backup.importing import Imported, Incoming
@@ -22,6 +23,7 @@ from om_api.store.memory.clear import Cleared, forget
 from om_api.store.memory.keys import Keys
 from om_api.store.memory.push import ServerClock
 from om_api.store.memory.quarantine import Rejected, Retrier, Several
+from om_api.store.sharing import copies
 
 T = TypeVar("T")
 
@@ -51,6 +53,7 @@ class Owner:
             part = partial(clear.clear_thread, self._keys, scope, thread, self._count)
             did = yield from self._changed(resource, part, everything)
         yield from self._reporter.publish(events.cleared(Scope(resource, thread), did.messages, did.observations))
+        yield from self._take_along(resource)
         return did
 
     def erase(
@@ -69,7 +72,17 @@ class Owner:
         done = yield from erase() if dry_run else self._changed(resource, erase, everything)
         if not dry_run and done.outcome is Outcome.CLEARED:
             yield from self._reporter.erased(resource, **done.counts())
+            yield from self._take_along(resource)
         return done
+
+    def _take_along(self, resource: str) -> Steps[None]:
+        """Take back what was shared with others of what was removed; what one does not take now the sweep takes back."""
+        composed = composed_by(self._settings.for_agent(resource).compose, resource)
+        for target in (each.resource for each in composed if each.share):
+            language = self._settings.for_agent(target).recall.language
+            with suppress(OMError):
+                for copy in (yield from copies.gone(self._keys, target)):
+                    yield from copies.take_back(self._keys, self._clock, self._count, language, target, copy)
 
     def _changed(
         self, resource: str, change: Callable[[], Steps[T]], wanted: Callable[[str], bool], *, removes: bool = True
@@ -92,11 +105,13 @@ class Owner:
                 done = yield from self._changed(resource, forgetting, sources_of([observation]))
                 if done is Outcome.CLEARED:
                     yield from self._reporter.publish(events.forgotten(resource, found.observation))
+                    yield from self._take_along(resource)
                 return done
         erase = partial(self._eraser(resource).erase, resource, an_observation(resource, observation))
         erased = yield from self._changed(resource, erase, everything)
         event = Event(kind="forgotten", resource=resource, observation=observation, messages=len(erased.messages))
         yield from self._reporter.publish(event)
+        yield from self._take_along(resource)
         return erased.outcome
 
     def restore(self, resource: str, generation: int, thread: str | None = None) -> Steps[Outcome]:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from om_api.context import Rendering
 from om_api.domain.caching import LRU, QUARTER
 from om_api.domain.snapshot import Snapshot
+from om_api.store.memory.composing import ComposedReader
 from om_api.store.memory.context_query import Names
 from om_api.store.memory.decode_cache import Past
 
@@ -21,6 +22,7 @@ class Reader:
 
     def __init__(self, count: Callable[[str], int]) -> None:
         self.past = Past()
+        self.composed = ComposedReader()
         self.rendering = Rendering(count)
         self.names: Names | None = None
         self.snapshot: Snapshot | None = None
@@ -28,7 +30,7 @@ class Reader:
     @property
     def weight(self) -> int:
         """About how many bytes of memory it takes."""
-        return _EMPTY + self.past.weight
+        return _EMPTY + self.past.weight + self.composed.weight
 
 
 class ReaderCache:

@@ -2,10 +2,13 @@
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from functools import partial
+from itertools import zip_longest
 from typing import TypeVar
 
 import msgspec
 
+from om_api.client.composing import NOT_PERMITTED, ComposedAsk
 from om_api.client.reading import Scopes
 from om_api.client.recall.around import Surroundings
 from om_api.client.recall.recall_hits import Hits, MovedError
@@ -27,10 +30,11 @@ from om_api.recall.searching import SURE, Hit, search, sought
 from om_api.recall.vocabulary import Vocabulary
 from om_api.settings import Settings
 from om_api.store.driver.archived_keys import lacks
-from om_api.store.driver.steps import Leniently, Steps
+from om_api.store.driver.steps import Leniently, Steps, if_permitted
 from om_api.store.index import distant
 from om_api.store.index.listing import MemoryPlace, listing
 from om_api.store.index.segments import Kept, segments
+from om_api.store.memory import reading
 from om_api.store.memory.keys import Keys
 from om_api.store.threads.aliases import aliases
 
@@ -58,10 +62,10 @@ class Recalling:
             return Recalled(query=asked.query.text, reason=asked.query.reason, notes=asked.query.notes)
         asked = yield from self._named(resource, asked)
         scopes = (yield from self._scopes.every(resource)) if asked.kinds - {"message"} else []
-        found, partial = yield from self._settled(resource, lambda index: self._answer(index, scopes, asked))
-        if not partial:
+        found, missing = yield from self._settled(resource, lambda index: self._answer(index, scopes, asked))
+        if not missing:
             return found
-        return msgspec.structs.replace(found, partial=partial, reason=found.reason and _NOT_ALL)
+        return msgspec.structs.replace(found, partial=missing, reason=found.reason and _NOT_ALL)
 
     def _named(self, resource: str, asked: RecallQuery) -> Steps[RecallQuery]:
         """What is asked, of the threads that its names stand for."""
@@ -78,10 +82,10 @@ class Recalling:
         check_id(resource, "resource_id")
         check_id(message, "message_id")
         thread = yield from self._scopes.named(resource, thread)
-        found, partial = yield from self._settled(
+        found, missing = yield from self._settled(
             resource, lambda index: self._browsed(index, message, before, after, thread)
         )
-        return msgspec.structs.replace(found, partial=partial) if partial else found
+        return msgspec.structs.replace(found, partial=missing) if missing else found
 
     def for_context(self, snapshot: Snapshot, timezone: str) -> Steps[list[RecalledHit]]:
         """What was said before about the newest message of a thread that nobody answered yet, the best first.
@@ -92,17 +96,38 @@ class Recalling:
         """
         newest = unanswered(snapshot.messages)
         query = query_of_text(newest.text() if newest else "", snapshot.now, timezone)
-        if query.reason or not (snapshot.record.epoch or snapshot.others):
+        if query.reason:
             return []
-        resource, version = snapshot.scope.resource, _version(snapshot)
+        found = list[list[RecalledHit]]()
+        if snapshot.record.epoch or snapshot.others:
+            own = partial(self._sure, snapshot=snapshot, query=query)
+            found.append((yield from self._surely(snapshot.scope.resource, _version(snapshot), own)))
+        for notes in snapshot.composed:
+            if notes.version[:1] != (None,):
+                theirs = partial(self._noted, query=query)
+                found.append((yield from self._surely(notes.resource, notes.version, theirs, noted=True)))
+        return merged(found)
+
+    def _surely(
+        self,
+        resource: str,
+        version: object,
+        find: Callable[[RecallIndex], Steps[list[Hit]]],
+        *,
+        noted: bool = False,
+    ) -> Steps[list[RecalledHit]]:
+        """What is found in the index as of a version; `noted`: the version is that which others see."""
         index, moved = self._indexes.get(resource), frozenset[str]()
         missed = yield from Leniently()
         for tried in range(_TRIES):
             try:
-                if index is None or version is None or index.version != version or tried:
+                known = index and (index.noted_version if noted else index.version)
+                if index is None or version is None or known != version or tried:
                     index = yield from self._index(resource, moved, anew=tried > 1, missed=missed)
-                    index.version = None if missed else version
-                sure = yield from self._sure(index, snapshot, query)
+                    index.version, index.noted_version = (None, version) if noted else (version, None)
+                    if missed:
+                        index.version = index.noted_version = None
+                sure = yield from find(index)
                 return (yield from self._hits.told(index, (), sure, 1, raw=True))
             except MovedError as error:
                 moved = error.chunks
@@ -118,6 +143,38 @@ class Recalling:
         vocabulary = None if alone else self._vocabulary(index)  # one thread of many is faster without
         hits = search(past, query, limit=HITS, vocabulary=vocabulary)
         return [hit for hit in hits if hit.certainty >= SURE]
+
+    def _noted(self, index: RecallIndex, query: Query) -> Steps[list[Hit]]:
+        """What answers a query surely of what another memory has noted."""
+        yield from self._fetch_answers(index, query)
+        hits = search(index.noted(), query, limit=HITS, vocabulary=self._vocabulary(index))
+        return [hit for hit in hits if hit.certainty >= SURE]
+
+    def recall_all(self, resource: str, ask: ComposedAsk, asked: RecallQuery) -> Steps[Recalled]:
+        """The same in a memory and in those that are composed with it: the best of each first, the own before others'.
+
+        Their scores are no measure of each other's: the rarer a word in a memory, the more it is worth there.
+        """
+        if asked.query.reason or not ask.memories:
+            own = yield from self.recall(resource, asked)
+            return msgspec.structs.replace(own, left_out=ask.left_out) if ask.left_out else own
+        each = asked._replace(offset=0, limit=asked.offset + asked.limit + 1, max_tokens=None)
+        found, left_out = [(yield from self.recall(resource, each))], dict(ask.left_out)
+        for name in ask.names:
+            other = yield from if_permitted(self._recall_other(name, each), NOT_PERMITTED)
+            if isinstance(other, str):
+                left_out[name] = other
+            else:
+                found.append(other)
+        hits = self._ranked(asked.query, merged([one.hits for one in found]))
+        missing = next((one.partial for one in found if one.partial), "")
+        return msgspec.structs.replace(self._page(asked, hits), partial=missing, left_out=left_out)
+
+    def _recall_other(self, resource: str, asked: RecallQuery) -> Steps[Recalled | str]:
+        """What another memory says, or why it is left out."""
+        if (yield from reading.stored_scope(self._keys, resource)) == "thread":
+            return reading.APART
+        return (yield from self.recall(resource, asked))
 
     def _settled(self, resource: str, find: Callable[[RecallIndex], Steps[T]]) -> Steps[tuple[T, str]]:
         """What is found in the index as of now; looked for again where something moved meanwhile.
@@ -312,6 +369,11 @@ def unanswered(messages: Sequence[Message]) -> Message | None:
         if message.role == "assistant" and message.text().strip() and not any(exchanges([message])[0].calls):
             return None
     return None
+
+
+def merged(found: Sequence[Sequence[RecalledHit]]) -> list[RecalledHit]:
+    """Hits of several memories: the first of each, then the second of each, in the order of the memories."""
+    return [hit for row in zip_longest(*found) for hit in row if hit is not None]
 
 
 def _version(snapshot: Snapshot) -> object:

@@ -39,6 +39,8 @@ class Context(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     `blocks` in reading order; `omitted` says how many older messages had no room (the memory keeps them).
     `unavailable`: the long-term memory could not be reached. `recalled` is what was looked up for the newest message.
+    `observations` and `reflection` are the own memory's; `composed` are the observations shown of each other memory that is
+    composed into this context, `left_out` says why one is not.
     """
 
     resource_id: str
@@ -50,6 +52,8 @@ class Context(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     omitted: int = 0
     unavailable: bool = False
     recalled: tuple[RecalledHit, ...] = ()
+    composed: dict[str, list[Observation]] = {}
+    left_out: dict[str, str] = {}
     made: Made
 
     @cached_property

@@ -84,11 +84,17 @@ def refused(reason: str) -> str:
 
 
 def answer_of(
-    found: Recalled, timezone: str, max_tokens: int = ANSWER_TOKENS, count: Count = estimate, offset: int = 0
+    found: Recalled,
+    timezone: str,
+    max_tokens: int = ANSWER_TOKENS,
+    count: Count = estimate,
+    offset: int = 0,
+    resource: str = "",
 ) -> str:
     """What was found, as the text of a tool's result: each hit with its thread, its turns with dates and who spoke.
 
     Of long turns the part is shown that has the words. `offset` is where the answer begins; the first hit is always told.
+    What was found in another memory than that of the `resource` says in whose.
     """
     missing = [PARTIAL] if found.partial else []
     if not found.hits:
@@ -96,7 +102,7 @@ def answer_of(
             " ".join([f"Nothing was found for {found.query[:_LONGEST_QUERY]!r}: {found.reason}", *missing])
         )
     longest, shown, zone = max(_CHARACTERS * max_tokens, _LEAST), len(found.hits), zone_of(timezone)
-    told = [_ToldHit(hit, zone, longest) for hit in found.hits]
+    told = [_ToldHit(hit, zone, longest, resource) for hit in found.hits]
     while True:
         following = found.next if shown == len(told) else offset + shown
         more = [f"There is more: ask again with offset {following}."] if following is not None else []
@@ -115,7 +121,8 @@ def told_whole(text: str) -> str:
 class _ToldHit:
     """A hit as it is told, as long as there is room for."""
 
-    def __init__(self, hit: RecalledHit, zone: ZoneInfo, longest: int) -> None:
+    def __init__(self, hit: RecalledHit, zone: ZoneInfo, longest: int, resource: str) -> None:
+        self._whose = f" of {hit.resource_id}" if resource and hit.resource_id not in {"", resource} else ""
         self._hit, self._zone, self._asked = hit, zone, Query(words=hit.matched)
         turns = [*hit.before, *([hit.message] if hit.message else ()), *hit.after]
         self._turns = [(turn, self._part(turn, plain(turn), longest)) for turn in turns]
@@ -128,7 +135,7 @@ class _ToldHit:
             return f"Thread {hit.thread_id}, in your notes as {hit.covered_by or f'{hit.kind} {hit.id}'}:\n{said}"
         covers = f", in your notes as {hit.covered_by}" if hit.covered_by else ""
         turns = [self._turn(turn, self._part(turn, said, longest)) for turn, said in self._turns]
-        return "\n".join([f"Thread {hit.thread_id}, message {hit.id}{covers}:", *turns])
+        return "\n".join([f"Thread {hit.thread_id}{self._whose}, message {hit.id}{covers}:", *turns])
 
     def _part(self, turn: Message, said: str, longest: int) -> str:
         return excerpt(said, self._asked, longest if turn is self._hit.message else longest // _BESIDE)

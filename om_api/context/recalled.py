@@ -33,23 +33,31 @@ NOTHING = RecalledSection()
 
 
 def recalled_section(
-    hits: Sequence[RecalledHit], shown: Collection[str], notes: str, thread: str, view: View, count: Count
+    hits: Sequence[RecalledHit],
+    shown: Collection[str],
+    notes: str,
+    thread: str,
+    view: View,
+    count: Count,
+    resource: str = "",
 ) -> RecalledSection:
     """Show hits, the best first, while the view has room; `shown` are ids of the thread's own messages in view.
 
     What stands in `notes` word for word is left out. Of a long message the part is shown that has the words. A turn beside a
-    hit is shown with it, where there is room.
+    hit is shown with it, where there is room. What is found in another memory than the `resource`'s says in whose.
     """
     lines = _Lines(thread, view, count)
     kept: list[RecalledHit] = []
     for hit in hits:
-        if hit.message is None or _is_shown(hit.message, shown, notes, thread):
+        whose = "" if hit.resource_id == resource else hit.resource_id
+        own = () if whose else shown
+        if hit.message is None or _is_shown(hit.message, own, notes, thread):
             continue
-        if lines.take(hit.message, hit.matched, _LONGEST):
+        if lines.take(hit.message, hit.matched, _LONGEST, whose):
             kept.append(hit)
             for message in (*hit.before[-1:], *hit.after[:1]):
-                if not _is_shown(message, shown, notes, thread):
-                    lines.take(message, hit.matched, _AROUND)
+                if not _is_shown(message, own, notes, thread):
+                    lines.take(message, hit.matched, _AROUND, whose)
     return RecalledSection(lines.text, tuple(kept)) if kept else NOTHING
 
 
@@ -59,14 +67,14 @@ class _Lines:
     def __init__(self, thread: str, view: View, count: Count) -> None:
         self._thread, self._view, self._count = thread, view, count
         self._room = view.recalled_tokens - count(f"{_OPEN}\n{_TOLD}\n{_CLOSE}\n")
-        self._lines: dict[tuple[int, str, str], tuple[str, str]] = {}
+        self._lines: dict[tuple[int, str, str, str], tuple[str, str]] = {}
 
-    def take(self, message: Message, words: tuple[str, ...], longest: int) -> bool:
+    def take(self, message: Message, words: tuple[str, ...], longest: int, whose: str) -> bool:
         """Show a message, or the part of it with most of these words; False where there is no room for what says anything."""
-        place = message.at, message.thread_id, message.id
+        place = message.at, whose, message.thread_id, message.id
         if place in self._lines:
             return True
-        asked, heading = Query(words=words), self._heading(message)
+        asked, heading = Query(words=words), self._heading(message, whose)
         known = any(heading == other for other, _ in self._lines.values())
         room = self._room - (0 if known else self._count(f"{heading}\n"))
         text = excerpt(" ".join(plain(message).split()), asked, longest)
@@ -80,8 +88,9 @@ class _Lines:
             size = min(size, len(text)) * 3 // 4
         return False
 
-    def _heading(self, message: Message) -> str:
+    def _heading(self, message: Message, whose: str) -> str:
         where = "" if message.thread_id == self._thread else f", {attribute(message.thread_id)}"
+        where = f", {attribute(whose)}" if whose else where
         return f"{show_day(local_time(message.at, self._view.zone))}{where}"
 
     @property

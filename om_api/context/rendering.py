@@ -9,6 +9,7 @@ import msgspec
 
 from om_api.context.ages import ages
 from om_api.context.assemble import Context, Made
+from om_api.context.composed import Composition, OwnTimes, composition
 from om_api.context.cut import first_turn
 from om_api.context.excerpts import excerpts
 from om_api.context.kept import NOTHING_KEPT, KeptParts, KeptText, kept_text
@@ -35,6 +36,7 @@ class Rendering:
 
     def __init__(self, count: Count) -> None:
         self._stable = Memoized(partial(stable_blocks, count=count))
+        self._composition = Memoized(partial(composition, count=count))
         self._system = Memoized(_system)
         self._noted = Memoized(_noted)
         self._count = count
@@ -58,13 +60,14 @@ class Rendering:
         observations = sorted(snapshot.observations, key=lambda stored: stored.seq)
         messages = sorted(snapshot.messages, key=lambda message: message.at)
         kept = self._kept_beside(snapshot, view)
-        stable = self._notes(observations, snapshot, kept.stable)
-        noted = bool(observations or _told(snapshot))
+        composed = self._composition(snapshot.composed, observations, OwnTimes.of(snapshot))
+        stable = self._notes(observations, snapshot, kept.stable, composed)
+        noted = any(block.kind != "kept" for block in stable)
         tail = self._tails(messages, _of_thread(snapshot), view, first=noted)
         cap = view.context_max_tokens if max_tokens is None else max_tokens
         beyond = first_turn(messages, tail.sizes, view.raw_max_tokens) if cap is None else 0
         moment = self._moment(snapshot, observations, view, now_ms, unavailable=unavailable, omitted=beyond)
-        moment = moment._replace(kept=kept.since)
+        moment = moment._replace(kept=kept.since, news=composed.news)
         newest = tail.since(max(len(messages) - 1, 0)).parts()[1]
         left = None if cap is None or not hits else cap - newest - self._framing(stable, moment, snapshot)
         found = self._recalled(hits, messages[beyond:], snapshot, _with_room(view, left))
@@ -72,6 +75,7 @@ class Rendering:
         room = sum(block.tokens for block in (*stable, *volatile))
         start = beyond if cap is None else tail.cut(cap - room)
         told = {"omitted": start, "unavailable": unavailable, "recalled": found.hits}
+        told |= {"composed": composed.shown(), "left_out": snapshot.left_out}
         return self._context(snapshot, observations, stable, tail.since(start), volatile, **told)
 
     def _context(
@@ -101,9 +105,9 @@ class Rendering:
             return NOTHING_KEPT
         return self._kept(KeptParts.of(snapshot), view, Signer.of_memory(snapshot.signing_key, snapshot.scope))
 
-    def _notes(self, observations: list[Stored], snapshot: Snapshot, kept: str) -> list[Block]:
+    def _notes(self, observations: list[Stored], snapshot: Snapshot, kept: str, composed: Composition) -> list[Block]:
         signer = Signer.of_memory(snapshot.signing_key, snapshot.scope)
-        return self._stable(observations, _told(snapshot), signer, snapshot.scope.thread is None, kept)
+        return self._stable(observations, _told(snapshot), signer, snapshot.scope.thread is None, kept, composed)
 
     def _framing(self, stable: list[Block], moment: Moment, snapshot: Snapshot) -> int:
         """The tokens of what stands around the messages, with a last block that recalls next to nothing."""
@@ -116,10 +120,16 @@ class Rendering:
         if not hits:
             return NOTHING
         notes = self._noted(snapshot.observations, _told(snapshot))
-        if any(not hit.covered_by and hit.thread_id != snapshot.thread.id for hit in hits):
+        if any(
+            not hit.covered_by
+            and hit.resource_id in {"", snapshot.scope.resource}
+            and hit.thread_id != snapshot.thread.id
+            for hit in hits
+        ):
             others = excerpts(snapshot.others, snapshot.other_counts, view, self._count)
             notes = "\n".join([notes, *others.sections])
-        return recalled_section(hits, {message.id for message in raw}, notes, snapshot.thread.id, view, self._count)
+        ids, resource = {message.id for message in raw}, snapshot.scope.resource
+        return recalled_section(hits, ids, notes, snapshot.thread.id, view, self._count, resource)
 
     def _moment(
         self,

@@ -28,13 +28,13 @@ class Signer(NamedTuple):
         """For what one thread is shown: the last block."""
         return cls(key, f"{thread} now")
 
-    def framed(self, tag: str, body: str) -> str:
-        """A block of ours: the body between its tags, the code in the first of them."""
-        code = f' id="{self._code(tag, body)}"' if self.key else ""
-        return f"<{tag}{code}>\n{body}\n</{tag}>"
+    def framed(self, tag: str, body: str, about: str = "") -> str:
+        """A block of ours: the body between its tags, the code in the first of them, and an attribute that is signed too."""
+        code = f' id="{self._code(tag + about, body)}"' if self.key else ""
+        return f"<{tag}{code}{about}>\n{body}\n</{tag}>"
 
     def made(self, tag: str, code: str, body: str) -> bool:
-        """Whether a code is the one of this text."""
+        """Whether a code is the one of this text; `tag` with the attribute behind the code."""
         return bool(self.key) and hmac.compare_digest(_bytes(self._code(tag, body)), _bytes(code))
 
     def _code(self, tag: str, body: str) -> str:

@@ -1,11 +1,12 @@
 """The part of a context that prompt caches live on: preamble, reflection, observations and the reminder."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape as attribute
 from importlib.resources import files
 from itertools import groupby
 
+from om_api.context.composed import Composition, OthersGeneration, OthersNotes, OwnNotes
 from om_api.context.signature import Signer
 from om_api.context.view import Block, Kind
 from om_api.domain.message_tokens import Count
@@ -18,6 +19,7 @@ def _read(name: str) -> str:
 
 
 LOOKUP = _read("lookup.md")
+COMPOSED = _read("composed.md")
 PREAMBLE = f"{LOOKUP}\n\n{_read('preamble.md')}"
 CONTINUATION = f'<system-reminder id="om-continuation">\n{_read("continuation.md")}\n</system-reminder>'
 _OPENING = re.compile(rf'<thread id="{ID_PATTERN.pattern}">')
@@ -29,22 +31,80 @@ def stable_blocks(
     generation: Generation | None,
     signer: Signer,
     pooled: bool,  # noqa: FBT001 - compared with the last one, as the others
-    kept: str,
+    kept: str = "",
+    composed: Composition | None = None,
+    *,
     count: Count,
 ) -> list[Block]:
     """What stays byte-identical until the memory changes; [] while there is no memory.
 
     `observations` come in seq order; an activation appends one block before the reminder and touches no other. `pooled`:
-    they are of several threads. `kept` is what is kept beside them, and stands behind them: it changes at an activation.
+    they are of several threads. Where other memories are `composed`, their notes stand among the own ones as they came. `kept` is
+    what is kept beside all notes, and stands behind them: it changes at an activation.
     """
     beside = [_block("kept", kept, count(kept))] if kept else []
+    if composed is None or not composed.news:
+        return _own_blocks(observations, generation, signer, pooled, beside, count)
+    others = [_others(each, count, signer) for each in composed.generations]
+    own = [_reflection(generation, count, signer)] if generation else []
+    noted = [block for each in composed.stable for block in _noted(each, count, signer, pooled=pooled)]
+    if not (others or own or noted or observations):
+        return beside
+    preamble = f"{PREAMBLE}\n\n{COMPOSED}"
+    return [_block("preamble", preamble, count(preamble)), *others, *own, *noted, *beside, _continuation(count)]
+
+
+def _own_blocks(
+    observations: Sequence[Stored],
+    generation: Generation | None,
+    signer: Signer,
+    pooled: bool,  # noqa: FBT001 - as above
+    beside: list[Block],
+    count: Count,
+) -> list[Block]:
     if not observations and generation is None:
         return beside
     blocks = [_block("preamble", PREAMBLE, count(PREAMBLE))]
     if generation:
         blocks.append(_reflection(generation, count, signer))
     blocks += (_activation(group, count, signer, pooled=pooled) for group in _activations(observations))
-    return [*blocks, *beside, _block("continuation", CONTINUATION, count(CONTINUATION), role="user")]
+    return [*blocks, *beside, _continuation(count)]
+
+
+def _continuation(count: Count) -> Block:
+    return _block("continuation", CONTINUATION, count(CONTINUATION), role="user")
+
+
+def _noted(notes: OwnNotes | OthersNotes, count: Count, signer: Signer, *, pooled: bool) -> Iterator[Block]:
+    """The block of an activation, of the own memory or of another; none of an own one that found nothing worth noting."""
+    if isinstance(notes, OwnNotes):
+        group = [each for each in notes.group if each.text.strip()]
+        if group:
+            yield _activation(group, count, signer, pooled=pooled)
+        return
+    about, text = from_of(notes.resource), "\n".join(each.text for each in notes.group)
+    tokens = sum(each.tokens or count(each.text) for each in notes.group) + count(
+        signer.framed("observations", "", about)
+    )
+    framed = signer.framed("observations", escape(text), about)
+    yield Block(kind="observations", role="system", text=framed, stable=True, tokens=tokens, resource_id=notes.resource)
+
+
+def _others(generation: OthersGeneration, count: Count, signer: Signer) -> Block:
+    framed = signer.framed("reflection", escape(generation.text), from_of(generation.resource))
+    return Block(
+        kind="reflection",
+        role="system",
+        text=framed,
+        stable=True,
+        tokens=count(framed),
+        resource_id=generation.resource,
+    )
+
+
+def from_of(resource: str) -> str:
+    """The attribute that says whose notes a block is made of."""
+    return f' from="{attribute(resource)}"'
 
 
 def _block(kind: Kind, text: str, tokens: int, role: str = "system") -> Block:

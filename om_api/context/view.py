@@ -19,7 +19,8 @@ class Block(msgspec.Struct, frozen=True, kw_only=True):
     """A piece of a context, escaped and ready to be read.
 
     `stable` blocks are byte-identical until the memory itself changes, which is what prompt caches live on. `tokens` is
-    what the workers or the message's writer counted where they did, else a count of `text`.
+    what the workers or the message's writer counted where they did, else a count of `text`. `resource_id` says whose notes it
+    is made of, where they are another memory's.
     """
 
     kind: Kind
@@ -27,6 +28,7 @@ class Block(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     stable: bool
     tokens: int
+    resource_id: str = ""
 
     @property
     def hash(self) -> str:

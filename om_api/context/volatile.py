@@ -4,10 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from typing import NamedTuple
 
+from om_api.context.composed import News
 from om_api.context.days import spelled
 from om_api.context.excerpts import excerpts
 from om_api.context.signature import Signer
-from om_api.context.stable import LOOKUP
+from om_api.context.stable import LOOKUP, from_of
 from om_api.context.view import Block, View
 from om_api.domain.messages import Message
 from om_api.domain.tags import escape
@@ -27,6 +28,8 @@ class CurrentTask(NamedTuple):
 class Moment(NamedTuple):
     """What the last block is made of: `others` and `counts` as in the snapshot, `aged` the lines on dates (None: no memory).
 
+    `news` are other memories' notes that came since the own last activation.
+
     `omitted` is how many of the thread's own messages have no room, where that is to be said; `kept` what of the working memory
     changed since it was shown, `recalled` what was looked up.
     """
@@ -42,6 +45,7 @@ class Moment(NamedTuple):
     signer: Signer
     kept: str = ""
     recalled: str = ""
+    news: Sequence[News] = ()
 
 
 def volatile_blocks(moment: Moment, count: Callable[[str], int]) -> list[Block]:
@@ -52,13 +56,25 @@ def volatile_blocks(moment: Moment, count: Callable[[str], int]) -> list[Block]:
     others = excerpts(moment.others, moment.counts, moment.view, count)
     told = [*([_UNAVAILABLE] if moment.unavailable else []), *_omitted(moment.omitted)]
     told += [LOOKUP] if moment.aged is None and moment.counts else []  # a preamble says it, once there is one
-    said = [*told, *_task(moment.task, moment.today), *filter(None, [moment.kept]), *others.sections]
+    said = [*told, *_task(moment.task, moment.today), moment.kept, *map(_news, moment.news), *others.sections]
+    said = [*filter(None, said)]
     if moment.aged is None and not said and not moment.recalled:
         return []
     today = f"Today is {spelled(moment.today)} ({moment.view.timezone})."
     lines = filter(None, [today, *(moment.aged or ()), *said, others.rest, moment.recalled])
     text = moment.signer.framed("system-reminder", "\n".join(lines))
     return [Block(kind="volatile", role="user", text=text, stable=False, tokens=count(text))]
+
+
+def _news(news: News) -> str:
+    """What another memory noted since, and how much of it has no room."""
+    text = escape("\n".join(each.text for each in news.observations))
+    lacking = [f"{news.left_out:,} older observations"] if news.left_out else []
+    lacking += [f"{news.cut:,} older lines of its reflection"] if news.cut else []
+    rest = [f"({' and '.join(lacking)} had no room here: recall finds what was said.)"] if lacking else []
+    if not (text or rest):
+        return ""
+    return "\n".join([f"<composed{from_of(news.resource)}>", *([text] if text else ()), *rest, "</composed>"])
 
 
 def _omitted(number: int) -> list[str]:

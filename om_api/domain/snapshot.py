@@ -7,13 +7,27 @@ from om_api.domain.values import Chunk, Generation, Record, Scope, Stored, Threa
 from om_api.domain.working_memory import KeptFields
 
 
+class ComposedNotes(msgspec.Struct, kw_only=True):
+    """What another memory has noted, to be composed into a context: its observations and the generation in force.
+
+    `max_tokens` is how much of it is shown; `version` moves when anything is activated in it, reflected or removed.
+    """
+
+    resource: str
+    observations: list[Stored]
+    generation: Generation | None = None
+    max_tokens: int = 4_000
+    version: tuple[bytes | None, ...] = ()
+
+
 class Snapshot(msgspec.Struct, kw_only=True):
     """Everything a scope's context is made of, read at one instant.
 
     `messages` are the own thread's raw messages, sealed ones included, by score; `others` the newest raw messages of
     other threads (oldest first in each) with how many each holds in `other_counts`. `signing_key` is the resource's
     secret, "" while it has none. `working` are the working memories of the thread and, under "", of the resource. `stands_for`
-    is the thread that the name stands for by which it was asked for, "" where that is no alias.
+    is the thread that the name stands for by which it was asked for, "" where that is no alias. `composed` are other memories'
+    notes, in the order they were asked for; `left_out` says of those that are not among them why.
     """
 
     scope: Scope
@@ -31,3 +45,5 @@ class Snapshot(msgspec.Struct, kw_only=True):
     signing_key: str = ""
     stands_for: str = ""
     now: int = 0
+    composed: list[ComposedNotes] = []
+    left_out: dict[str, str] = {}

@@ -22,6 +22,7 @@ NAMES = (
     "recalled",
     "working-memory",
     "extracted",
+    "composed",
 )
 # what nobody sees: controls, all that Unicode calls format (Cf), fillers, variation selectors, the blank of Braille, tag letters
 _UNSEEN = (

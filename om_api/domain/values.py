@@ -189,15 +189,25 @@ class ExtractedValue(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @learned
+class SharedFrom(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a note was shared from: whose memory, and beside which observation, which was `made_at` (Unix ms)."""
+
+    resource: str
+    observation: str = ""
+    made_at: int = 0
+
+
+@learned
 class Observation(msgspec.Struct, frozen=True, kw_only=True):
     """One Observer result for one thread: dated lines, covering named messages.
 
     `no_task` and `no_suggestion`: the Observer said that there is none, which an empty text alone does not say. `spoken_at`
-    is when the Actor last spoke in what it covers (Unix ms), 0 if it did not. `origin` is `added` for one that somebody
+    is when the Actor last spoke in what it covers (Unix ms), 0 if it did not. `activated_at` is when it came in force (server's
+    Unix ms, as whoever activated it had read them), 0 where nobody noted that. `origin` is `added` for one that somebody
     wrote (`by` whom), which covers nothing, else "". `corrections` are the newest that were made of it, the last one newest.
     `extracted` is what extractors found in the same messages, by their slugs; those of them that are `common` are of the
-    whole memory, and no thread's own.
-    `group` names the group in which it was set aside, "" for one that never was.
+    whole memory, and no thread's own. `group` names the group in which it was set aside, "" for one that never was. `shared_from`
+    says where one of origin `shared` comes from, which covers nothing either.
     """
 
     id: str
@@ -219,12 +229,14 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
     model: str = ""
     cost: float | None = None
     created_at: int = 0
+    activated_at: int = 0
     origin: str = ""
     by: str = ""
     corrections: tuple[Correction, ...] = ()
     extracted: dict[str, Any] = {}
     common: tuple[str, ...] = ()
     group: str = ""
+    shared_from: SharedFrom | None = None
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
@@ -288,6 +300,7 @@ class Generation(msgspec.Struct, frozen=True, kw_only=True):
 class Record(msgspec.Struct, frozen=True, kw_only=True):
     """A scope's bookkeeping. `epoch` is '' while nothing was sealed; token totals are kept by tier.
 
+    `shared_in` is when another memory shared something with it last.
     `pins` is JSON, as `domain.notes.pins` reads it; "" where nothing is pinned.
     `proposed` is the review of its draft, if one is there, since when and until when: see drafts.py.
     """
@@ -309,6 +322,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     observed_at: int = 0
     reflected_at: int = 0
     pins: str = ""
+    shared_in: int = 0
     proposed: str = ""
     proposed_at: int = 0
     proposed_until: int = 0

@@ -41,6 +41,11 @@ def _read(value: Any) -> Any:
 ResourceName = Annotated[str, an_id("whose memory: the name of an agent or a user")]
 ThreadName = Annotated[str, an_id("which conversation: a name you choose for it, and keep to")]
 OfThread = Annotated[str | None, an_id("only this conversation; leave it out to look in all")]
+Also = Annotated[
+    tuple[str, ...],
+    BeforeValidator(_read),
+    Field(max_length=8, description="other agents or teams to read too"),
+]
 FromJson = BeforeValidator(_read)
 Cursor = Annotated[str, Field(max_length=200, description="goes on where an answer said that there is more")]
 

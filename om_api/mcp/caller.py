@@ -1,6 +1,7 @@
 """Who asks over MCP: what its key permits, and what its host has said already, so that a model need not say it."""
 
-from typing import NamedTuple
+from collections.abc import Collection
+from typing import Any, NamedTuple
 
 from om_api.domain.api_keys import EVERY, ApiKey, Role
 from om_api.domain.audit.audit_entry import who_of
@@ -35,12 +36,18 @@ class Caller(NamedTuple):
         """The arguments that are known before a call."""
         return {name: value for name, value in ((RESOURCE, self.resource), (THREAD, self.thread)) if value}
 
-    def check(self, resource: str) -> None:
+    def composing(self, also: Collection[str]) -> dict[str, Any]:
+        """Whose notes count too, as the client takes it; raises CallerRefusedError for one that the key is not bound to."""
+        for name in also:
+            self.check(name, "also")
+        return {"also": list(also), "may_read": self.key.covers}
+
+    def check(self, resource: str, argument: str = RESOURCE) -> None:
         """Return for a resource that the key is bound to; raises CallerRefusedError for another."""
         if not self.key.covers(resource):
             bound = ", ".join(self.key.resources)[:200]
             raise CallerRefusedError(
-                f"the key in use is bound to {bound}, not to {resource}: {RESOURCE} can be no other"
+                f"the key in use is bound to {bound}, not to {resource}: {argument} can be no other"
             )
 
 

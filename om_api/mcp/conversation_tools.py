@@ -14,6 +14,7 @@ from om_api.domain.values import ThreadState
 from om_api.mcp.arguments import (
     FEW,
     MANY,
+    Also,
     Arguments,
     Cursor,
     FromJson,
@@ -39,6 +40,7 @@ class GetContext(Arguments):
 
     resource_id: ResourceName
     thread_id: ThreadName
+    also: Also = ()
     max_tokens: int = bounded_by(MANY)
     cursor: Cursor = ""
 
@@ -77,8 +79,10 @@ class ListThreads(Arguments):
 
 async def get_context(services: ToolServices, asked: GetContext) -> str:
     """A page of a context."""
-    found = await services.memory.get_context(asked.thread_id, asked.resource_id)
-    return page_of(text_of(found), asked.cursor, asked.max_tokens, services.count)
+    others = services.caller.composing(asked.also)
+    found = await services.memory.get_context(asked.thread_id, asked.resource_id, **others)
+    left_out = [f"(The notes of {name} are left out: {why}.)" for name, why in found.left_out.items()]
+    return page_of("\n\n".join([text_of(found), *left_out]), asked.cursor, asked.max_tokens, services.count)
 
 
 def text_of(found: Context) -> str:

@@ -2,14 +2,17 @@
 
 from typing import Annotated
 
+from pydantic import Field
+
 from om_api.context.recall_tool import PARTIAL
+from om_api.context.share_tool import LONGEST
 from om_api.domain.api_keys import Role
 from om_api.domain.errors import InvalidInputError, NotFoundError
 from om_api.domain.tags import escape
 from om_api.domain.values import Observation, Outcome
 from om_api.mcp.arguments import FEW, Arguments, Cursor, OfThread, ResourceName, an_id, bounded_by
 from om_api.mcp.pages import list_of
-from om_api.mcp.tool import REMOVES, MemoryTool, ToolServices
+from om_api.mcp.tool import ADDS, REMOVES, MemoryTool, ToolServices
 from om_api.mcp.turns import turns_of, when
 
 ObservationName = Annotated[str, an_id("the id of the observation, as observations and recall name it")]
@@ -34,6 +37,14 @@ class ReadSources(Arguments):
     observation_id: ObservationName
     max_tokens: int = bounded_by(FEW)
     cursor: Cursor = ""
+
+
+class ShareNote(Arguments):
+    """Tell another agent's or a team's memory what its readers should know, in one sentence that says who and what."""
+
+    resource_id: ResourceName
+    share_with: Annotated[str, an_id("whose memory it goes to")]
+    text: str = Field(min_length=1, max_length=LONGEST)
 
 
 class ForgetObservation(Arguments):
@@ -94,6 +105,13 @@ def _unknown(resource: str, observation: str) -> NotFoundError:
     )
 
 
+async def share_note(services: ToolServices, asked: ShareNote) -> str:
+    """What became of a note that was to be shared."""
+    services.caller.check(asked.share_with, "share_with")
+    done = await services.memory.share_note(asked.text, asked.resource_id, asked.share_with)
+    return f"It stands in the memory of {asked.share_with}{' already' if done is Outcome.REST else ' now'}."
+
+
 async def forget(services: ToolServices, asked: ForgetObservation) -> str:
     """What became of a note that was to be removed."""
     try:
@@ -108,5 +126,6 @@ async def forget(services: ToolServices, asked: ForgetObservation) -> str:
 TOOLS = (
     MemoryTool("observations", "List notes", Role.READER, ListObservations, observations),
     MemoryTool("sources", "Read what a note was made of", Role.READER, ReadSources, sources),
+    MemoryTool("share_note", "Share a note", Role.WRITER, ShareNote, share_note, ADDS),
     MemoryTool("forget", "Forget a note for good", Role.OPERATOR, ForgetObservation, forget, REMOVES, audited="forgot"),
 )

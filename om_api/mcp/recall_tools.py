@@ -10,6 +10,7 @@ from om_api.domain.errors import NotFoundError
 from om_api.mcp.arguments import (
     FEW,
     LEAST_TOKENS,
+    Also,
     Arguments,
     Cursor,
     OfThread,
@@ -44,6 +45,7 @@ class RecallWords(Arguments):
     max_tokens: int = Field(ANSWER_TOKENS, ge=LEAST_TOKENS, le=_MOST, description="the most tokens of the answer")
     group: str | None = _as_the_tool("group", default=None, max_length=40)
     offset: int = _as_the_tool("offset", default=0, ge=0, le=MOST_OFFSET)
+    also: Also = ()
 
 
 class BrowseTurns(Arguments):
@@ -77,11 +79,18 @@ async def recall(services: ToolServices, asked: RecallWords) -> str:
         limit=HITS,
         max_tokens=most,
         offset=asked.offset,
+        **services.caller.composing(asked.also),
     )
     notes = [f"({note})" for note in found.notes]
+    notes += [f"({name} was not looked through: {why})" for name, why in found.left_out.items()]
     room = max(most - services.count("\n".join(notes)), LEAST_TOKENS // 2)
     return "\n".join(
-        [*notes, answer_of(found, services.zone(asked.resource_id).key, room, services.count, asked.offset)]
+        [
+            *notes,
+            answer_of(
+                found, services.zone(asked.resource_id).key, room, services.count, asked.offset, asked.resource_id
+            ),
+        ]
     )
 
 

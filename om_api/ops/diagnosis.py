@@ -6,6 +6,7 @@ from typing import NamedTuple
 from om_api.billing.budgets import UsedUp
 from om_api.language.words import amount
 from om_api.ops.archive_state import ArchiveState
+from om_api.ops.composed_faults import ComposedFault
 from om_api.store.fleet.backlog import FleetBacklog
 from om_api.store.fleet.breaker import BreakerState
 from om_api.store.fleet.health import ServerInfo, Standings, Waiting
@@ -281,6 +282,13 @@ def of_resources(found: Standings, configured: Mapping[str, str]) -> Iterator[Fi
     if some or not rejected:
         says = ", ".join([f"{found.known:,} known", *some, *([] if rejected else ["nothing in quarantine"])])
         yield Finding(OK, "resources", says)
+
+
+def of_composed(faults: Iterable[ComposedFault]) -> Iterator[Finding]:
+    """Memories that settings compose and that are left out of contexts, or hold nothing."""
+    for fault in faults:
+        says = f"{_some(fault.agents)} would compose {fault.composed}, which {fault.why}"
+        yield Finding(WARNING if fault.left_out else NOTE, "compose", says, fault.do)
 
 
 def of_reviews(waiting: Sequence[WaitingReview], now: int) -> Iterator[Finding]:

@@ -19,7 +19,7 @@ class RecalledHit(msgspec.Struct, frozen=True, kw_only=True):
     (Unix ms). `matched` are the words of the query that it has, as the query says them, `weights` what each of them is worth,
     the rarer the more; `score` orders hits of one answer, `certainty` (0 to 1) tells a find from chance. `covered_by` says what
     stands for a message in a context: `observation <id>`, `generation <n>`, or "" while it is read as it was said; of what was
-    set aside `group <name>`.
+    set aside `group <name>`. `resource_id` is whose memory it was found in.
     """
 
     kind: Kind
@@ -36,10 +36,13 @@ class RecalledHit(msgspec.Struct, frozen=True, kw_only=True):
     message: Message | None = None
     before: tuple[Message, ...] = ()
     after: tuple[Message, ...] = ()
+    resource_id: str = ""
 
 
 class Recalled(msgspec.Struct, frozen=True, kw_only=True):
     """The answer to one query: hits, the best first.
+
+    `left_out` says of memories that were to be looked through too why one was not.
 
     `next` is the `offset` to ask on with, None when nothing was left out. `reason` says why there are no hits and what to do,
     `notes` what of the query was not taken as it stands. `partial` says why the archive was not looked through, "" if it was, or
@@ -52,6 +55,7 @@ class Recalled(msgspec.Struct, frozen=True, kw_only=True):
     reason: str = ""
     notes: tuple[str, ...] = ()
     partial: str = ""
+    left_out: dict[str, str] = {}
 
 
 class Browsed(msgspec.Struct, frozen=True, kw_only=True):

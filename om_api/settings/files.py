@@ -141,6 +141,11 @@ def is_agent(name: str) -> bool:
     return _AGENT.fullmatch(name) is not None
 
 
+def is_one(name: str) -> bool:
+    """Whether a name is that of one agent, and no glob."""
+    return _GLOB.isdisjoint(name)
+
+
 def match(resource: str, names: Collection[str]) -> str | None:
     """Return the name an agent's override stands under: its own, else the longest glob that fits it, else None."""
     if _GLOB.isdisjoint(resource) and resource in names:

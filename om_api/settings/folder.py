@@ -26,10 +26,13 @@ from om_api.settings.loaded import (
     Loaded,
     LoadedFile,
     attempt,
+    composed_in,
     lines_of,
     of_layer,
     one_line,
+    own_layer,
     problem_of,
+    refuse_circle,
     still_fits,
     with_store,
 )
@@ -110,6 +113,8 @@ class Folder:
     def with_file(self, loaded: Loaded, name: str, text: str, origin: str) -> Loaded:
         """What would be in force if a name's file said this, and came from `origin`; raises SettingsError."""
         effective = of_layer(loaded.base, layer_of(text, origin), origin)
+        others = {each: own_layer(one) for each, one in loaded.agents.items()}
+        refuse_circle(name, origin, composed_in({**others, **loaded.stored.layers, name: own_layer(effective)}))
         agents, names = {**loaded.agents, name: effective}, tuple(dict.fromkeys((*loaded.names, name)))
         changed = loaded._replace(agents=agents, names=names)
         return still_fits(with_store(changed, loaded, loaded.stored.texts), loaded)
@@ -184,6 +189,7 @@ class Folder:
     def _with_agents(self, last: Loaded, base: Base, files: Mapping[Path, Stamp | None]) -> Loaded:
         beside = _beside(files)
         made = {file: self._made(last.made.get(file), base, file, now, beside[file]) for file, now in files.items()}
+        made = _without_circles(made)
         results = {file.parent.name: one.result for file, one in made.items()}
         good = {name: result for name, result in results.items() if isinstance(result, Effective)}
         kept = {name: last.agents[name] for name in results.keys() & last.agents.keys()}
@@ -200,6 +206,21 @@ class Folder:
         if known is not None and now is not None and known.stamp == now and known.base is base:
             return known
         return LoadedFile(base, now, attempt(lambda: _agent(base, file)))
+
+
+def _without_circles(made: Mapping[Path, LoadedFile]) -> dict[Path, LoadedFile]:
+    """The same, but for the last file of each circle of memories that compose each other, which says so."""
+    found, own = dict(made), dict[str, Layer]()
+    for file, one in made.items():
+        if isinstance(one.result, str):
+            continue
+        name, layer = file.parent.name, own_layer(one.result)
+        refused = attempt(partial(refuse_circle, name, str(file), composed_in({**own, name: layer})))
+        if isinstance(refused, str):
+            found[file] = LoadedFile(one.base, None, refused)  # read again at the next look: another file may be mended
+        else:
+            own[name] = layer
+    return found
 
 
 def _beside(files: Iterable[Path]) -> dict[Path, list[Path]]:

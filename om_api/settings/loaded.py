@@ -8,12 +8,14 @@ from typing import NamedTuple, TypeVar
 
 from om_api.domain.errors import SettingsError
 from om_api.settings.catalogue import BASE_FILE, Key, dotted
+from om_api.settings.composed_memories import leads_back, why_not
 from om_api.settings.documents import plain
-from om_api.settings.files import Stamp, match
+from om_api.settings.files import Stamp, is_one, match
 from om_api.settings.sources import Effective, Layer, compose
 from om_api.settings.stored_layers import ORIGIN, StoredLayers, StoredTexts, layer_of_entry, origin_of
 
 T = TypeVar("T")
+_COMPOSE = ("compose",)
 _LONGEST_PATH = 4_096
 _LONGEST_PROBLEM = 1_000
 _MOST_TOLD = 20  # entries of the store
@@ -134,6 +136,27 @@ def of_layer(base: Base, layer: Layer, origin: str) -> Effective:
     return _of_one_agent(base, compose((base.file_layer, layer, base.environment), origin), origin)
 
 
+def composed_in(layers: Mapping[str, Layer]) -> dict[str, list[str]]:
+    """Which memories agents compose by what is said of them alone: globs and the base may name everybody."""
+    said = {name: layer.get(_COMPOSE) for name, layer in layers.items() if is_one(name)}
+    values = {name: each.value for name, each in said.items() if each and isinstance(each.value, list | tuple)}
+    return {
+        name: [one.get("resource", "") if isinstance(one, dict) else str(one) for one in value]
+        for name, value in values.items()
+    }
+
+
+def refuse_circle(name: str, origin: str, own: Mapping[str, list[str]]) -> None:
+    """Raise SettingsError where what an agent composes leads back to it."""
+    if way := leads_back(name, own):
+        raise SettingsError(f"{origin}: {why_not(way)}")
+
+
+def own_layer(effective: Effective) -> Layer:
+    """What an agent's file states."""
+    return effective.layers[1] if len(effective.layers) > 2 else Layer()  # noqa: PLR2004 - the base's, its own, the environment's
+
+
 def _with_entry(base: Base, below: Effective, layer: Layer, name: str) -> Effective:
     """What is in force where an entry of the store states this above what is `below`; raises SettingsError."""
     *files, environment = below.layers
@@ -156,13 +179,14 @@ def with_store(loaded: Loaded, last: Loaded | None, says: StoredTexts) -> Loaded
     """The same with what the store says above files; an entry that cannot be in force stays as it was in the `last` state."""
     before = StoredLayers() if last is None else last.stored
     layers, mistakes = dict[str, Layer](), dict[str, str]()
+    files = {name: own_layer(effective) for name, effective in loaded.agents.items()}
     above: dict[tuple[str | None, str], Effective | str] = {}
     for name, text in sorted(says.texts.items()):
         below = match(name, loaded.names)
         if last is not None and _is_as_it_was(loaded, last, below, name, text):
             layers[name], above[below, name] = before.layers[name], last.above[below, name]
             continue
-        found = attempt(partial(_read, loaded, below, name, text))
+        found = attempt(partial(_read, loaded, below, name, text, {**files, **layers}))
         if isinstance(found, str):
             mistakes[name] = found
             if name in before.layers:
@@ -179,9 +203,13 @@ def _is_as_it_was(loaded: Loaded, last: Loaded, below: str | None, name: str, te
     return same and (below, name) in last.above and loaded.below(below) is last.below(below)
 
 
-def _read(loaded: Loaded, below: str | None, name: str, text: bytes) -> tuple[Layer, Effective]:
-    """What an entry states, with what it comes to; raises SettingsError."""
-    return _met(loaded, below, name, layer_of_entry(name, text))
+def _read(
+    loaded: Loaded, below: str | None, name: str, text: bytes, others: Mapping[str, Layer]
+) -> tuple[Layer, Effective]:
+    """What an entry states, with what it comes to; raises SettingsError. `others` are what stands beside it."""
+    layer = layer_of_entry(name, text)
+    refuse_circle(name, origin_of(name), composed_in({**others, name: layer}))
+    return _met(loaded, below, name, layer)
 
 
 def _met(loaded: Loaded, below: str | None, name: str, layer: Layer) -> tuple[Layer, Effective]:

@@ -12,6 +12,8 @@ from om_api.language.telegraphic import NoteStyle
 from om_api.recall.stemming import LANGUAGES
 from om_api.settings.api_settings import ApiSettings
 from om_api.settings.archive_settings import SQLITE_FILE, ArchiveSettings
+from om_api.settings.composed_memories import PERMITTED as COMPOSED_PERMITTED
+from om_api.settings.composed_memories import Composed
 from om_api.settings.extractor_settings import PERMITTED as EXTRACTORS_PERMITTED
 from om_api.settings.extractor_settings import Extractors, extractors_of
 from om_api.settings.fields import (
@@ -316,6 +318,9 @@ class MemorySettings(Group):
     thread_titles: bool = switch("the Observer suggests a title for each thread (docs/threads.md)", on=True)
     extractors: Extractors = setting(
         Mapped(), "sections that a model fills beside its notes, by name (docs/extractors.md)", EXTRACTORS_PERMITTED
+    )
+    compose: Composed = setting(
+        (), "other memories whose notes stand in a context, and what they are told", COMPOSED_PERMITTED
     )
     budget: BudgetSettings = BudgetSettings()
     total_budget: BudgetSettings = BudgetSettings()

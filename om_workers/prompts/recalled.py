@@ -16,21 +16,23 @@ import msgspec
 
 from om_api.context.alternation import EARLIER
 from om_api.context.signature import Signer
-from om_api.context.stable import CONTINUATION, PREAMBLE
+from om_api.context.stable import COMPOSED, CONTINUATION, PREAMBLE
 from om_api.domain.messages import Message
-from om_api.domain.values import Scope
+from om_api.domain.values import ID_PATTERN, Scope
 from om_workers.prompts.encoded import without_encrypted
 
 NOTE = "[memory shown to the agent, not observed again]"
-_CONSTANTS = (PREAMBLE, CONTINUATION, EARLIER)
+_CONSTANTS = (PREAMBLE, COMPOSED, CONTINUATION, EARLIER)
 _NAMES = ("system-reminder", "observations", "reflection", "working-memory", "extracted")
 _HINTS = (
     *(f"{name} id=" for name in _NAMES),
     PREAMBLE.split("\n")[0],
+    COMPOSED.split("\n")[0],
     re.sub("<.*?>", "", EARLIER),  # JSON may spell its tags otherwise
 )
 _ANY = "|".join(_NAMES)
-_TAG = re.compile(rf'<(?P<opens>{_ANY}) id="(?P<code>[0-9]{{12}})">\n|\n</(?P<closes>{_ANY})>')
+_FROM = f' from="{ID_PATTERN.pattern}"'
+_TAG = re.compile(rf'<(?P<opens>{_ANY}) id="(?P<code>[0-9]{{12}})"(?P<about>(?:{_FROM})?)>\n|\n</(?P<closes>{_ANY})>')
 _QUOTED = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*(?:"|\Z)', re.DOTALL)
 _Span = tuple[int, int]
 _Change = Callable[[str], str]
@@ -106,7 +108,11 @@ def _spans(text: str, signers: tuple[Signer, ...]) -> Iterator[_Span]:
         yield from (found.span() for found in re.finditer(re.escape(constant), text))
     for opened, closed in pairwise(_TAG.finditer(text)):
         tag, body = opened["opens"], text[opened.end() : closed.start()]
-        if tag and tag == closed["closes"] and any(signer.made(tag, opened["code"], body) for signer in signers):
+        if (
+            tag
+            and tag == closed["closes"]
+            and any(signer.made(tag + opened["about"], opened["code"], body) for signer in signers)
+        ):
             yield opened.start(), closed.end()
 
 

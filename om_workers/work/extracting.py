@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from om_api.context.kept import proposed_in
-from om_api.domain.extractors import TITLE, WORKING, Extracted, Extractor, extracted_with, merged
+from om_api.domain.extractors import SHARED, TITLE, WORKING, Extracted, Extractor, extracted_with, merged
 from om_api.domain.message_tokens import Count
 from om_api.domain.values import ExtractedValue, Generation, Observation, Stored
 from om_api.domain.working_memory import KeptFields, WorkingForm, values_of
 from om_api.settings import MemorySettings
+from om_api.settings.composed_memories import shared_kinds
 from om_api.store.reviews.drafts import ReflectionInput
 from om_workers.prompts import further
 from om_workers.prompts.library import prompt
@@ -30,7 +31,14 @@ def wanted(agent: MemorySettings) -> tuple[Extractor, ...]:
     """The sections that an agent's Observer is asked for beside its notes."""
     form = agent.working_memory.form() if agent.working_memory.observe else None
     title = (Extractor(slug=TITLE, instruction=""),) if agent.thread_titles else ()
-    return (*title, *agent.extractors_by("observer"), *([_of_working(form, agent)] if form else []))
+    kinds = shared_kinds(agent.compose)
+    told = [Extractor(slug=SHARED, instruction="", schema=_by_kind(kinds))] if kinds else []
+    return (*title, *agent.extractors_by("observer"), *([_of_working(form, agent)] if form else []), *told)
+
+
+def _by_kind(kinds: Sequence[str]) -> dict[str, Any]:
+    lines = {"type": "array", "items": {"type": "string"}}
+    return {"type": "object", "properties": dict.fromkeys(kinds, lines), "additionalProperties": False}
 
 
 def _of_working(form: WorkingForm, agent: MemorySettings) -> Extractor:

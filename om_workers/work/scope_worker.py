@@ -20,6 +20,7 @@ from om_api.store.memory.scope_state import ScopeState
 from om_workers.process.event_publisher import ChunkSummary
 from om_workers.work.sealed import batches
 from om_workers.work.services import Services
+from om_workers.work.sharing import Sharing
 
 _MOVES = 12  # in one look; the next look goes on from there
 
@@ -96,6 +97,7 @@ class ScopeWorker:
             state = self._again(state, cut)
             if move.kind == "activate":
                 self._reflect_if_full(state)
+                Sharing(self._services).share(state)
         self._run(due.mark(self._services.keys.due_observe, [state.scope]))
         return LookResult(outcome)
 
@@ -147,7 +149,9 @@ class ScopeWorker:
     def _activate(self, state: ScopeState, move: Move) -> Outcome:
         ttl_s, epoch = self._services.in_force(state.scope).retention_s, state.record.epoch
         outcome = self._run(
-            activate.activate(self._services.keys, state.scope, epoch, state.chunks, move.chunks, ttl_s)
+            activate.activate(
+                self._services.keys, state.scope, epoch, state.chunks, move.chunks, ttl_s, read_at=state.now
+            )
         )
         if outcome is Outcome.ACTIVATED:
             self._services.events.activated(state.scope, state.chunks, move.chunks)

@@ -23,6 +23,7 @@ from om_api.store.reviews.drafts import review_of
 from om_api.store.threads import aliases
 from om_workers.work.scope_worker import pressure_of
 from om_workers.work.services import Services
+from om_workers.work.sharing import Sharing
 
 _HINTS = 1_000
 _SLICES = 100  # of 1,000 keys each: a store of 100,000 keys is seen whole within a minute
@@ -132,6 +133,7 @@ class Sweeper:
         self._keep_ids(states, now)
         self._keep_index(states)
         self._keep_reviews(states)
+        self._keep_shared(states)
         return self._mark(states, resource, now)
 
     def _mark(self, states: Sequence[ScopeState], resource: str, now: int) -> Outcome:
@@ -175,6 +177,13 @@ class Sweeper:
         reviews = {state.scope: review_of(state) for state in states}
         waiting = {scope: review.expires_at for scope, review in reviews.items() if review.waits}
         self._run(review_index.expect(self._services.keys, waiting))
+
+    def _keep_shared(self, states: Sequence[ScopeState]) -> None:
+        """Tell others what they were not told yet, and take back what they told and removed since."""
+        sharing = Sharing(self._services)
+        for state in states:
+            sharing.share(state)
+            sharing.take_back(state)
 
     def _is_released(self, state: ScopeState) -> bool:
         """Whether a reflection waits for a review that is asked for no more, or that it was taken away from."""

@@ -8,6 +8,7 @@ import redis
 from fuzz import (
     agents,
     archiving,
+    composing,
     forces,
     growing,
     histories,
@@ -39,6 +40,7 @@ _WEIGHTS = {
     **lines.WEIGHTS,
     **keeping.WEIGHTS,
     **moving.WEIGHTS,
+    **composing.WEIGHTS,
 }
 VERBS = {verb.__name__: verb for verb in _WEIGHTS}
 _ARCHIVES = {verb.__name__: verb for verb in archiving.WEIGHTS}

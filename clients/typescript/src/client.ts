@@ -26,6 +26,8 @@ export interface ContextOptions<F extends Format> extends Place, Call {
   format?: F;
   /** Leave older messages out above this. */
   maxTokens?: number;
+  /** Other resources whose notes stand in it too, beside what the setting `compose` names. */
+  also?: readonly string[];
 }
 
 /**
@@ -107,18 +109,19 @@ export class ObservationalMemory {
   async getContext<F extends Format = "openai">(options: ContextOptions<F>): Promise<Context<F>> {
     const { resource, thread } = this.#place(options);
     const format = options.format ?? ("openai" as F);
-    const query = { format, max_tokens: options.maxTokens };
+    const also = (options.also ?? []).map((name) => checkedId(name, "also"));
+    const query = { format, max_tokens: options.maxTokens, also };
     const [key, said] = [placed(resource, thread), this.#last.count(placed(resource, thread))];
     try {
       if (this.#unsent.all.length) await this.#sentAfterThoseThatWait([], options);
       const found = await this.#transport.json<Context<F>>(`${pathOf(resource, thread)}/context`, { query, ...this.#call(options) });
-      if (this.#failOpen) this.#last.read(key, found, said);
+      if (this.#failOpen) this.#last.read(key, found, said, also);
       this.#away = false;
       return found;
     } catch (error) {
       if (!this.#failOpen) throw error;
       this.#lost(error);
-      return this.#last.of(key, format) as Context<F>;
+      return this.#last.of(key, format, also) as Context<F>;
     }
   }
 
@@ -142,8 +145,8 @@ export class ObservationalMemory {
   }
 
   /** Answer a model's call of the tool, as its vendor gave it, or its arguments alone: the text to hand back. */
-  async answerRecall(call: object, options: { maxTokens?: number } & Place & Call = {}): Promise<string> {
-    const asked = { method: "POST", body: call, query: { max_tokens: options.maxTokens }, signal: options.signal } as const;
+  async answerRecall(call: object, options: { maxTokens?: number; also?: readonly string[] } & Place & Call = {}): Promise<string> {
+    const asked = { method: "POST", body: call, query: { max_tokens: options.maxTokens, also: options.also }, signal: options.signal } as const;
     return (await this.#transport.json<{ text: string }>(`${this.#of(options.resourceId)}/recall-tool`, asked)).text;
   }
 

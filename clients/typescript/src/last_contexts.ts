@@ -7,6 +7,7 @@ const MESSAGES = 200;
 
 interface Last {
   context: Context | undefined;
+  also?: string;
   said: object[];
 }
 type Shown = Record<string, unknown>;
@@ -16,9 +17,9 @@ export class LastContexts {
   readonly #last = new Recent<Last>(THREADS);
 
   /** A context was read: what is said from now on comes behind it. */
-  read(key: string, context: Context, saidBefore: number): void {
+  read(key: string, context: Context, saidBefore: number, also: readonly string[] = []): void {
     const said = this.#last.get(key)?.said.slice(saidBefore) ?? [];
-    this.#last.set(key, { context, said });
+    this.#last.set(key, { context, said, also: also.join(" ") });
   }
 
   /** A message was added. */
@@ -31,16 +32,16 @@ export class LastContexts {
     return this.#last.get(key)?.said.length ?? 0;
   }
 
-  /** The last context of a thread in a format, with what was said since as it was given. */
-  of(key: string, format: Format): Context {
-    const { context, said } = this.#last.get(key) ?? { context: undefined, said: [] };
-    const shown = context?.format === format ? context : nothing(format);
+  /** The last context of a thread in a format, with what was said since as it was given; of other memories as asked for. */
+  of(key: string, format: Format, also: readonly string[] = []): Context {
+    const { context, said, also: read = "" } = this.#last.get(key) ?? { context: undefined, said: [] };
+    const shown = context?.format === format && read === also.join(" ") ? context : nothing(format);
     return { ...appended(shown, said as Shown[]), unavailable: true };
   }
 }
 
 function nothing(format: Format): Context {
-  const empty = { tokens: 0, omitted: 0, recalled: [] };
+  const empty = { tokens: 0, omitted: 0, recalled: [], composed: {}, left_out: {} };
   if (format === "text") return { ...empty, format, context: "" };
   if (format === "anthropic") return { ...empty, format, context: { system: [], messages: [] } } as unknown as Context;
   if (format === "gemini") return { ...empty, format, context: { contents: [] } } as unknown as Context;
@@ -60,7 +61,7 @@ function appended(context: Context, said: readonly Shown[]): Context {
 function shownAs(format: Format, { id, timestamp: _at, metadata: _own, ...message }: Shown): unknown {
   const words = textOf(message), role = String(message["role"] ?? "user");
   if (format === "text") return `${role}: ${words.replaceAll("\n", "\n\t")}`;
-  if (format === "blocks") return { kind: "message", role, text: words, stable: false, tokens: 0, hash: "", id: String(id ?? "") };
+  if (format === "blocks") return { kind: "message", role, text: words, stable: false, tokens: 0, hash: "", id: String(id ?? ""), resource_id: "" };
   if (format !== "gemini" || message["parts"]) return message;
   return { role: role === "assistant" ? "model" : role, parts: [{ text: words }] };
 }

@@ -13,6 +13,8 @@ from om_api.cli.target import Target, command, optional_resource
 from om_api.domain.api_keys import Role
 from om_api.domain.errors import InvalidInputError, NotFoundError
 from om_api.domain.values import Outcome
+from om_api.settings import Settings
+from om_api.settings.composed_memories import composed_by
 from om_api.store.fleet import acl as acl_users
 from om_api.store.fleet.acl import StoreUser
 from om_api.store.memory.keys import Keys
@@ -43,16 +45,18 @@ class AclRequest(NamedTuple):
     show: bool
     as_json: bool
 
-    def user(self, keys: Keys) -> StoreUser:
-        """The user that is meant."""
+    def user(self, keys: Keys, settings: Settings) -> StoreUser:
+        """The user that is meant; of an agent with what it composes."""
         if self.workers:
             return acl_users.workers(keys)
-        return acl_users.agent(keys, str(self.resource), Role(self.role or Role.WRITER))
+        resource = str(self.resource)
+        composed = [each.resource for each in composed_by(settings.for_agent(resource).compose, resource)]
+        return acl_users.agent(keys, resource, Role(self.role or Role.WRITER), composed)
 
-    def names(self, keys: Keys) -> list[str]:
+    def names(self, keys: Keys, settings: Settings) -> list[str]:
         """The users to end: of a resource all, unless a role is named."""
         if self.workers or self.role:
-            return [self.user(keys).name]
+            return [self.user(keys, settings).name]
         return [acl_users.agent(keys, str(self.resource), role).name for role in acl_users.ROLES]
 
     def check(self) -> None:
@@ -117,7 +121,8 @@ def _read(file: str) -> str:
 def acl(target: Target, /, **said: Any) -> None:
     """Print or set a Redis user that reaches the memory of one resource and nothing else.
 
-    A writer pushes, reads, activates and asks the workers; a reader reads. --apply may be repeated: rules are set anew,
+    A writer pushes, reads, activates and asks the workers; a reader reads. Both read what the agent's settings compose: apply it
+    again once these say something else. --apply may be repeated: rules are set anew,
     passwords stay, and a new one is added to them until --reset. The server is told a hash. On a Cluster every node is
     told; elsewhere users are not copied to replicas: apply them at each server. Whoever runs this must be permitted
     ACL; an agent's user is not.
@@ -132,11 +137,11 @@ def acl(target: Target, /, **said: Any) -> None:
     elif asked.do:
         _apply(target, keys, asked)
     else:
-        _print(keys, asked)
+        _print(keys, asked, target.settings())
 
 
-def _print(keys: Keys, asked: AclRequest) -> None:
-    password, user = asked.password(), asked.user(keys)
+def _print(keys: Keys, asked: AclRequest, settings: Settings) -> None:
+    password, user = asked.password(), asked.user(keys, settings)
     line = user.line([acl_users.kept(password)] if password else [])
     if asked.as_json:
         print_json({"user": user.name, "command": line, **asked.shown(password)})
@@ -149,7 +154,7 @@ def _print(keys: Keys, asked: AclRequest) -> None:
 
 
 def _apply(target: Target, keys: Keys, asked: AclRequest) -> None:
-    password, user = asked.password(), asked.user(keys)
+    password, user = asked.password(), asked.user(keys, target.refreshed())
     target.attempt.add(of=user.name)
     done = target.run(acl_users.apply(user, [acl_users.kept(password)] if password else [], reset=asked.reset))
     target.tell()  # before the password is shown
@@ -167,7 +172,7 @@ def _apply(target: Target, keys: Keys, asked: AclRequest) -> None:
 
 
 def _revoke(target: Target, keys: Keys, asked: AclRequest) -> None:
-    names = asked.names(keys)
+    names = asked.names(keys, target.settings())
     target.attempt.add(of=", ".join(names))
     ended, saved = target.run(acl_users.revoke(names))
     if not ended:

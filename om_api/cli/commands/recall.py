@@ -8,9 +8,9 @@ from typing import Any
 import click
 
 from om_api.cli.checks import check_known
-from om_api.cli.output import json_option, note, note_partial, print_json, typed
+from om_api.cli.output import json_option, note, note_left_out, note_partial, print_json, typed
 from om_api.cli.passages import Passages, print_hits
-from om_api.cli.target import Target, checked, command, resource_argument
+from om_api.cli.target import Target, also_option, checked, command, resource_argument
 from om_api.client.memory import ObservationalMemory
 from om_api.client.recall_query import MOST_AROUND, MOST_BESIDE, MOST_HITS, MOST_OFFSET
 from om_api.domain.errors import NotFoundError
@@ -23,6 +23,7 @@ from om_api.recall.recalled import KINDS, Browsed, Recalled
     'om recall harold "passport number"',
     "om recall harold '\"blue drawer\" -car in May' --role user",
     "om recall harold flight --after 2026-05-01 --kind message --kind observation",
+    "om recall harold brass --also team-blue",
     "om recall harold invoice --around 0 --json | jq -r '.hits[].text'",
 )
 @resource_argument
@@ -46,6 +47,7 @@ from om_api.recall.recalled import KINDS, Browsed, Recalled
 )
 @click.option("--max-tokens", type=click.IntRange(min=1), help="Bound all that is shown; the first hit always is.")
 @click.option("--offset", type=click.IntRange(0, MOST_OFFSET), default=0, help="Go on behind so many hits.")
+@also_option
 @json_option
 def recall(target: Target, resource: str, query: tuple[str, ...], as_json: bool, **how: Any) -> None:
     """Look up what was said before by its words, whatever tier it is in, the best hit first.
@@ -63,19 +65,20 @@ def recall(target: Target, resource: str, query: tuple[str, ...], as_json: bool,
     if as_json:
         print_json(found)
     else:
-        print_hits(found.hits, read)
-    _tell(found, resource)
+        print_hits(found.hits, read, resource)
+    _tell(found)
 
 
-def _tell(found: Recalled, resource: str) -> None:
+def _tell(found: Recalled) -> None:
     """Say what of the query was not taken, why nothing was found, how to see more."""
     for text in filter(None, (*found.notes, found.reason)):
         note(text)
     note_partial(found.partial)
+    note_left_out(found.left_out)
     if found.next is not None:
         note(f"there is more: go on with --offset {found.next}")
-    if name := next((hit.id for hit in found.hits if hit.message), None):
-        note(f"what else was said there: {typed(f'om browse {resource} {name}')}")
+    if hit := next((hit for hit in found.hits if hit.message), None):
+        note(f"what else was said there: {typed(f'om browse {hit.resource_id} {hit.id}')}")
 
 
 def _check_threads(om: ObservationalMemory, resource: str, asked: Sequence[str]) -> None:

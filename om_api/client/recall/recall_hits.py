@@ -54,7 +54,8 @@ class Hits:
         for hit in hits:
             if notes_of := noted.get(id(hit.source)):
                 told[id(hit.source), hit.place] = _of_note(hit, notes_of[hit.place])
-        return [told[at] for hit in hits if (at := (id(hit.source), hit.place)) in told]
+        found = (told[at] for hit in hits if (at := (id(hit.source), hit.place)) in told)
+        return [msgspec.structs.replace(hit, resource_id=index.resource) for hit in found]
 
     def beside(
         self, index: RecallIndex, places: Sequence[Stretch], before: int, after: int, *, raw: bool = False

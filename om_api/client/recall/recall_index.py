@@ -37,6 +37,7 @@ class RecallIndex:
         self.threads: frozenset[str] = frozenset()
         self.word: str | None = None
         self.version: object = None
+        self.noted_version: object = None  # the same of what others are shown of it
         self._parts: dict[tuple[str, str], Part] = {}
         self._gone: frozenset[tuple[str, str]] = frozenset()
         self._present: list[tuple[str, str]] = []
@@ -130,6 +131,10 @@ class RecallIndex:
             if name in self._activated or part.thread != thread
             if part.thread == thread or not alone
         ]
+
+    def noted(self) -> list[Part]:
+        """What observations stand for: all of a memory that is composed into others' contexts."""
+        return [part for name, part in self._named() if name in self._activated]
 
     def vocabulary(self) -> Vocabulary:
         """The words of segments in tables; each look takes some more in, lest one of them be much longer than the others."""

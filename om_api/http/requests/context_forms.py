@@ -14,7 +14,8 @@ from om_api.http.requests.openai_forms import FunctionCallItem, FunctionCallOutp
 class ContextBlock(msgspec.Struct):
     """A piece of a context; `stable` ones stay as they are until the memory changes, `hash` tells whether one did.
 
-    `id` is that of the message which it shows, "" for whatever else is shown.
+    `id` is that of the message which it shows, "" for whatever else is shown. `resource_id` says whose notes these are,
+    where they are another memory's, else "".
     """
 
     kind: Kind
@@ -24,6 +25,7 @@ class ContextBlock(msgspec.Struct):
     tokens: int
     hash: str
     id: str
+    resource_id: str
 
 
 class RecalledMention(msgspec.Struct, frozen=True):
@@ -33,6 +35,7 @@ class RecalledMention(msgspec.Struct, frozen=True):
     thread_id: str
     at: int
     score: float
+    resource_id: str = ""
 
 
 class _Rendered(msgspec.Struct, tag_field="format", frozen=True, kw_only=True):
@@ -40,6 +43,15 @@ class _Rendered(msgspec.Struct, tag_field="format", frozen=True, kw_only=True):
     omitted: Annotated[int, msgspec.Meta(description="older messages that had no room; the memory keeps them")]
     recalled: Annotated[
         list[RecalledMention], msgspec.Meta(description="what was looked up for the newest message, the best first")
+    ]
+    composed: Annotated[
+        dict[str, list[str]],
+        msgspec.Meta(
+            description="of each other memory that stands in it, by resource, the ids of the observations shown"
+        ),
+    ]
+    left_out: Annotated[
+        dict[str, str], msgspec.Meta(description="why another memory, by resource, does not stand in it")
     ]
 
 
@@ -89,5 +101,11 @@ RENDERED: dict[str, Any] = {  # the kind of reply of each format
 
 def rendered_context(found: Context, form: str) -> Any:
     """A context in one of its forms."""
-    recalled = [RecalledMention(hit.id, hit.thread_id, hit.at, hit.score) for hit in found.recalled]
-    return RENDERED[form](context=FORMS[form](found), tokens=found.tokens, omitted=found.omitted, recalled=recalled)
+    return RENDERED[form](
+        context=FORMS[form](found),
+        tokens=found.tokens,
+        omitted=found.omitted,
+        recalled=[RecalledMention(hit.id, hit.thread_id, hit.at, hit.score, hit.resource_id) for hit in found.recalled],
+        composed={name: [each.id for each in some] for name, some in found.composed.items()},
+        left_out=found.left_out,
+    )

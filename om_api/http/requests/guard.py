@@ -153,6 +153,17 @@ def bound(key: ApiKey, resource: str) -> None:
         raise NotBoundError(resource, f"this key is bound to {names}: use one that is bound to {resource[:200]}")
 
 
+def composing(request: Request, also: Collection[str]) -> dict[str, Any]:
+    """Whose notes count too, as the client takes it: of what `compose` says, that which the key is bound to.
+
+    Raises HTTPException 403 for one that is asked for and that the key is not bound to.
+    """
+    key = key_of(request)
+    for name in also:
+        bound(key, name)
+    return {"also": list(also), "may_read": key.covers}
+
+
 def whose(key: ApiKey, asked: Collection[str]) -> Collection[str]:
     """The resources of which something is shown, () for all; raises HTTPException 403 for what a key is not bound to."""
     for name in asked:

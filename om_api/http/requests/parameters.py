@@ -10,6 +10,7 @@ from typing import Annotated, Generic, NamedTuple, TypeVar
 
 import msgspec
 from fastapi import Depends, Path, Query
+from pydantic import StringConstraints
 
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.values import ID_PATTERN
@@ -20,6 +21,12 @@ _PATTERN = f"^{ID_PATTERN.pattern}$"
 ResourceId = Annotated[str, Path(pattern=_PATTERN, description="whose memory", examples=["harold"])]
 ThreadId = Annotated[str, Path(pattern=_PATTERN, description="one conversation", examples=["thread-1"])]
 OfThread = Annotated[str | None, Query(pattern=_PATTERN, description="only this thread's", examples=["thread-1"])]
+Also = Annotated[
+    tuple[Annotated[str, StringConstraints(pattern=_PATTERN)], ...],
+    Query(
+        max_length=8, description="other resources whose notes count too, beside what `compose` says; may be repeated"
+    ),
+]
 ObservationId = Annotated[str, Path(pattern=_PATTERN, description="one observation")]
 EntryId = Annotated[str, Path(pattern="^[0-9a-f]{12}$", description="one entry of the quarantine")]
 Cursor = Annotated[str | None, Query(max_length=1_000, description="`next` of the page before; none: the first page")]

@@ -6,7 +6,7 @@ from fastapi import Depends, Path, Query
 
 from om_api.client.recall_query import MOST_AROUND, MOST_BESIDE, MOST_HITS, MOST_OFFSET, MOST_TOKENS
 from om_api.domain.values import ID_PATTERN
-from om_api.http.requests.parameters import OfThread
+from om_api.http.requests.parameters import Also, OfThread
 from om_api.recall.recalled import Kind
 
 Speaker = Literal["user", "assistant", "system", "tool"]
@@ -35,6 +35,7 @@ class RecallQuestion(NamedTuple):
         None
     )
     offset: Annotated[int, Query(ge=0, le=MOST_OFFSET, description="`next` of the answer before")] = 0
+    also: Also = ()
 
 
 AskedRecall = Annotated[RecallQuestion, Depends()]

@@ -9,7 +9,7 @@ from om_api.domain.api_keys import Role
 from om_api.domain.errors import NotFoundError
 from om_api.domain.messages import Message
 from om_api.http.requests.app_state import memory
-from om_api.http.requests.guard import Guarded, needs
+from om_api.http.requests.guard import Guarded, composing, needs
 from om_api.http.requests.parameters import OfThread, Partial, ResourceId
 from om_api.http.requests.recall_questions import AskedRecall, MessageId, Turns
 from om_api.http.requests.replies import answers, rendered
@@ -25,7 +25,7 @@ class RecallHit(msgspec.Struct, frozen=True, kw_only=True):
     `id` is a message's, an observation's, or the number of a generation; `at` its time (Unix ms); `matched` the words of the
     query that it has, `weights` what each of them is worth, the rarer the more. `score` orders the hits of one answer,
     `certainty` (0 to 1) tells a find from chance. `covered_by` says what stands for a message in a context:
-    `observation …`, `generation …`, or "" while it is shown as it was said.
+    `observation …`, `generation …`, or "" while it is shown as it was said. `resource_id` is whose memory it was found in.
     """
 
     kind: Kind
@@ -42,13 +42,14 @@ class RecallHit(msgspec.Struct, frozen=True, kw_only=True):
     message: KeptMessage | None
     before: tuple[KeptMessage, ...]
     after: tuple[KeptMessage, ...]
+    resource_id: str
 
 
 class RecallAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """Hits, the best first. `next` is the `offset` to go on with, null when nothing was left out.
 
     `reason` says why there are none and what to do; `notes` what of the query was not taken as it stands. `partial` is there
-    where the archive could not be looked through, and says why.
+    where the archive could not be looked through, and says why. `left_out` says why another memory was not looked through.
     """
 
     query: str
@@ -56,6 +57,7 @@ class RecallAnswer(msgspec.Struct, frozen=True, kw_only=True):
     next: int | None
     reason: str
     notes: tuple[str, ...]
+    left_out: dict[str, str]
     partial: Partial = msgspec.UNSET
 
 
@@ -103,8 +105,9 @@ _HIT = RecallHit(
     message=_SAID,
     before=(),
     after=(_ANSWERED,),
+    resource_id="harold",
 )
-_FOUND = RecallAnswer(query="flight", hits=(_HIT,), next=None, reason="", notes=())
+_FOUND = RecallAnswer(query="flight", hits=(_HIT,), next=None, reason="", notes=(), left_out={})
 _AROUND = MessageAround(thread_id="thread-1", message=_SAID, before=(), after=(_ANSWERED,), earlier=False, later=True)
 
 
@@ -113,9 +116,11 @@ async def recall(request: Request, resource: ResourceId, asked: AskedRecall) -> 
     """Look up what was said before by its words, in every tier and thread of a resource, the best hit first.
 
     What was acknowledged before this request is found from that moment on. Nothing found is 200, with a `reason`. A call of a
-    tool never comes without its result. Dates in words count from today.
+    tool never comes without its result. Dates in words count from today. Memories that the setting `compose` names, and those in
+    `also`, are looked through too: the best hit of each first. 403 names one that the key is not bound to.
     """
-    found = await memory(request).recall(resource_id=resource, **asked._asdict())
+    question = {**asked._asdict(), **composing(request, asked.also)}
+    found = await memory(request).recall(resource_id=resource, **question)
     return await rendered(lambda: _answer(found))
 
 
@@ -154,6 +159,7 @@ def _answer(found: Recalled) -> RecallAnswer:
         next=found.next,
         reason=found.reason,
         notes=found.notes,
+        left_out=found.left_out,
         partial=found.partial or msgspec.UNSET,
     )
 

@@ -10,8 +10,8 @@ from om_api.context.recall_tool import recall_tool as tool_of
 from om_api.context.tool_formats import ToolFormat
 from om_api.domain.api_keys import Role
 from om_api.http.requests.app_state import memory
-from om_api.http.requests.guard import Guarded, needs
-from om_api.http.requests.parameters import ResourceId
+from om_api.http.requests.guard import Guarded, composing, needs
+from om_api.http.requests.parameters import Also, ResourceId
 from om_api.http.requests.replies import answers, rendered, reply
 
 router = APIRouter(prefix="/v1", tags=["recall"], route_class=Guarded)
@@ -51,11 +51,13 @@ async def answer_recall(
     resource: ResourceId,
     call: Annotated[dict[str, Any], Body(openapi_examples=_CALLS)],
     max_tokens: Annotated[int, Query(ge=1, le=MOST_TOKENS, description="leave further hits out above this")] = 1_500,
+    also: Also = (),
 ) -> Response:
     """Answer a model's call of the tool: the call as OpenAI, Anthropic or Gemini gave it, or its arguments alone.
 
     The text says dates, threads and who spoke. A call that cannot be carried out is answered with what is permitted, for the
     model to read.
     """
-    text = await memory(request).answer_recall(call, resource, max_tokens=max_tokens)
+    others = composing(request, also)
+    text = await memory(request).answer_recall(call, resource, max_tokens=max_tokens, **others)
     return await rendered(lambda: RecallText(text))

@@ -53,8 +53,10 @@ class StoreUser(NamedTuple):
         return " ".join(("ACL SETUSER", self.name, "reset", "on", *passwords, *self.rules))
 
 
-def agent(keys: Keys, resource: str, role: Role) -> StoreUser:
+def agent(keys: Keys, resource: str, role: Role, composed: Sequence[str] = ()) -> StoreUser:
     """Who may read one resource's memory, or also write it: its keys, its bill, and for a writer the workers' bells.
+
+    Of the memories that its settings compose it may read all, and write nothing.
 
     Of items those of namespaces that begin with its id; a writer may tell the index that there are such.
     Scripts run with the rights of whoever calls them; EVALSHA wants to write whatever key it is told, so it stands apart.
@@ -68,14 +70,33 @@ def agent(keys: Keys, resource: str, role: Role) -> StoreUser:
     archive = f"(+exists %R~{keys.archive})"  # who changes something must know whether there is one
     beside = (f"(+hgetall +hmget %R~{bill})", f"(+get %R~{keys.partitions})")
     due = " ".join(f"~{name}" for name in _parts(keys.due_observe))
-    every = " ".join(f"~{name}" for name in own)
+    others = [readable(keys, name) for name in composed]
+    every = " ".join(f"~{name}" for name in (*own, *(keys.of(name).base + ":*" for name in composed)))
     if role is Role.READER:
-        rules = (*(f"%R~{name}" for name in own), *_granted(known), f"(+evalsha {every})", *beside)
+        rules = (*(f"%R~{name}" for name in own), *others, *_granted(known), f"(+evalsha {every})", *beside)
     elif role is Role.WRITER:
-        rules = (*every.split(), *_granted([*known, *_WRITE]), f"(+evalsha {every} {due})", bells, archive, *beside)
+        writes = (*(f"~{name}" for name in own), *others, *_granted([*known, *_WRITE]))
+        rules = (*writes, f"(+evalsha {every} {due})", bells, archive, *beside)
     else:
         raise InvalidInputError(f"{role} is no role of a store's user: use {' or '.join(ROLES)}, and om acl --workers")
     return StoreUser(f"{of_all(keys)}{resource}/{role}", rules)
+
+
+def readable(keys: Keys, resource: str) -> str:
+    """The pattern by which a user may read a resource's memory."""
+    return f"%R~{keys.of(check_id(resource, 'resource')).base}:*"
+
+
+def not_granted(keys: Keys, resource: str, composed: Sequence[str]) -> Steps[list[tuple[str, str]]]:
+    """Which users of a resource there are that may not read a memory that it composes: each with that memory's name."""
+    (node, *_), found = (yield from Nodes()), list[tuple[str, str]]()
+    for role in ROLES:
+        name = f"{of_all(keys)}{resource}/{role}"
+        said = yield from at(node, command(_said, "ACL", "GETUSER", name))
+        granted = said.get(b"keys", b"") if said else b""
+        patterns = granted.decode() if isinstance(granted, bytes) else " ".join(each.decode() for each in granted)
+        found += [(name, one) for one in composed if said and readable(keys, one) not in patterns.split()]
+    return found
 
 
 def _items(keys: Keys, resource: str) -> tuple[str, str]:

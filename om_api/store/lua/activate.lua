@@ -1,4 +1,4 @@
--- activate(record, chunks, observations, [chunk, sealed, source, thread, sources, known, messages, segment]...; epoch, activation, n, ttl, [id, observation, tokens, current_task, suggested_response]..., [at, from, spoken, title]...)
+-- activate(record, chunks, observations, [chunk, sealed, source, thread, sources, known, messages, segment]...; epoch, activation, n, ttl, [id, observation, tokens, current_task, suggested_response]..., [at, from, spoken, title]..., until)
 -- Turns the first n of the named chunks into observations with fresh seqs, so that activation only ever appends; the messages
 -- stay where they are under a new name (RENAME), which costs the same for 5 as for 5,000. The other named chunks are those the
 -- caller saw and leaves: none of them may be an earlier one of the same thread, and no chunk that nobody named may be earlier.
@@ -10,6 +10,8 @@
 -- of it, so that what stood stands; else '=' and its text, of which there is none where it said that there is none.
 -- A suggestion goes with its task, and with the Actor's next words; a new one is set only of the newest that a thread has. What
 -- was sealed since the caller looked may be anybody's, so nothing before it counts as the newest.
+-- An observation says when it came in force, by the time at which its caller looked: after `until` (ms, 0: no such end) the caller
+-- looks again, so that whoever composes this memory into a context may take what is older than that for in force.
 -- Returns 'activated' or 'superseded'.
 local record, chunks, observations, epoch, activation, n, ttl = KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 
@@ -66,12 +68,13 @@ for i = 1, #listed, 2 do
   end
 end
 redis.call('ZCARD', observations)
-if n < 1 then
+local till = tonumber(ARGV[#ARGV])
+local time = redis.call('TIME')
+local now = string.format('%d', tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000))
+if n < 1 or (till > 0 and tonumber(now) > till) then
   return 'superseded'
 end
 
-local time = redis.call('TIME')
-local now = string.format('%d', tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000))
 local seq = redis.call('HINCRBY', record, 'seq', n) - n
 local weight, messages, grown = 0, 0, 0
 table.sort(picked, function(a, b) return a.seq < b.seq end)

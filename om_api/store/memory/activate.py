@@ -11,6 +11,8 @@ from om_api.store.driver.replies import outcome
 from om_api.store.driver.steps import Steps, Verb
 from om_api.store.memory.keys import Keys
 
+SEEN_MS = 5_000  # for so long what was read may be activated, so that nothing is in force much later than it says
+
 
 def activate(
     keys: Keys,
@@ -20,29 +22,32 @@ def activate(
     chosen: Sequence[str],
     ttl_s: int,
     activation: str | None = None,
+    read_at: int = 0,
 ) -> Steps[Outcome]:
     """Turn ready chunks into observations. `chunks` are all that were seen, `chosen` the ids to activate.
 
-    Refused when the memory is another, a chosen chunk is no longer ready, or one was left that must come before it.
+    `read_at` (server's ms) is when they were seen, and what observations say of when they came in force; 0: they do not. Refused
+    where the memory is another, a chunk is ready no longer or behind one that was left, or it was seen more than SEEN_MS ago.
     """
     of, activation = keys.of(scope.resource), activation or new_id()
     picked = [chunk for chunk in chunks if chunk.id in chosen]
     left = [chunk for chunk in chunks if chunk.id not in chosen]
     names = [of.record(scope), of.chunks(scope), of.observations(scope)]
-    for chunk in picked + left:
+    for chunk in [*picked, *left]:
         names += [of.chunk(chunk.id), of.sealed(chunk.id), of.source(chunk.id)]
         names += [of.thread(chunk.thread), of.sources(chunk.thread), of.known(chunk.thread), of.messages(chunk.thread)]
         names.append(of.segment(chunk.id))
     args: list[Any] = [epoch, activation, len(picked), ttl_s]
     said = [msgspec.json.decode(chunk.observation) if chunk.observation else {} for chunk in picked]
-    args += [word for chunk, noted in zip(picked, said, strict=True) for word in _activated(chunk, noted, activation)]
+    came = {"activation": activation} | ({"activated_at": read_at} if read_at else {})
+    args += [word for chunk, noted in zip(picked, said, strict=True) for word in _activated(chunk, noted, came)]
     args += [word for chunk in left for word in (chunk.id, b"", 0, "", "")]
-    args += [word for noted in said for word in _newest(noted)]
+    args += [*(word for noted in said for word in _newest(noted)), read_at + SEEN_MS if read_at else 0]
     return (yield from Verb("activate", names, args, outcome))
 
 
-def _activated(chunk: Chunk, noted: dict[str, Any], activation: str) -> tuple[Any, ...]:
-    member = msgspec.json.encode({**noted, "activation": activation}) if noted else b""
+def _activated(chunk: Chunk, noted: dict[str, Any], came: dict[str, Any]) -> tuple[Any, ...]:
+    member = msgspec.json.encode({**noted, **came}) if noted else b""
     task = _answer(noted.get("task_state", ""), noted.get("no_task", False))
     suggested = _answer(noted.get("suggested_response", ""), noted.get("no_suggestion", False))
     return chunk.id, member, noted.get("tokens", 0), task, suggested

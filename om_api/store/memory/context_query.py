@@ -1,7 +1,7 @@
 """What one look at a thread's context asks the server for, and what of the replies is the answer to what."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from om_api.domain.values import Scope
 from om_api.store.driver.replies import Pair, fields, scored
@@ -20,6 +20,22 @@ class Names(NamedTuple):
     others: tuple[str, ...]
 
 
+class ObservationsFound(Protocol):
+    """What was read of a memory's observations: those that came, how many there are, and of which memory."""
+
+    @property
+    def record(self) -> Mapping[bytes, bytes]:
+        """Its bookkeeping."""
+
+    @property
+    def observations(self) -> list[Pair]:
+        """What came, from the last that was held on."""
+
+    @property
+    def known(self) -> int:
+        """How many there are."""
+
+
 class HeldMemory(NamedTuple):
     """What a reader holds of a memory, and need not read again while it is that memory.
 
@@ -36,7 +52,7 @@ class HeldMemory(NamedTuple):
     sealed: Mapping[str, list[Pair]]
     ready: Mapping[str, Mapping[bytes, bytes]]
 
-    def whole(self, found: "Answers") -> list[Pair] | None:
+    def whole(self, found: "ObservationsFound") -> list[Pair] | None:
         """All observations, with those that came; None when this is no longer what is held."""
         last, new = self.observations[-1:], found.observations
         same = (found.record.get(b"epoch"), found.record.get(b"generation")) == (self.epoch, self.generation)

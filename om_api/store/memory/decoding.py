@@ -49,7 +49,7 @@ def as_chunk(chunk: str, seq: float, value: Mapping[bytes, bytes]) -> Chunk:
 _INTEGERS = (
     *("schema", "generation", "chunk_tokens", "observation_tokens", "observation_count", "reflection_tokens"),
     *("observed_tokens", "observed_messages", "created_at", "observed_at", "reflected_at"),
-    *("proposed_at", "proposed_until"),
+    *("proposed_at", "proposed_until", "shared_in"),
 )
 
 

@@ -65,7 +65,9 @@ def _activated(keys: Keys, scope: Scope, now: RecordedSettings) -> Steps[bool]:
         return False
     if not ready:
         return True
-    done = yield from activate.activate(keys, scope, look.record.epoch, look.chunks, ready, now.retention_s)
+    done = yield from activate.activate(
+        keys, scope, look.record.epoch, look.chunks, ready, now.retention_s, read_at=look.now
+    )
     return done is Outcome.ACTIVATED
 
 

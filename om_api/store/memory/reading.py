@@ -1,16 +1,17 @@
 """Reading a memory: one MULTI/EXEC whose key names come from the last look, done again only if it names a key unread."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
 from om_api.domain.messages import Message
-from om_api.domain.snapshot import Snapshot
+from om_api.domain.snapshot import ComposedNotes, Snapshot
 from om_api.domain.values import Chunk, Generation, Observation, Scope, Stored, ThreadState, to_ms
 from om_api.store.driver.replies import Pair, as_bytes, as_float, as_hash, as_int, as_list, as_pairs, command, server_ms
 from om_api.store.driver.steps import Batch, Steps, Verb, batch, by_name, each
+from om_api.store.memory.composing import ComposedReader
 from om_api.store.memory.context_query import EXCERPT_MESSAGES, OTHERS, Answers, HeldMemory, Names, answers, commands
 from om_api.store.memory.decode_cache import FIELD, Past, weight_of_hash
 from om_api.store.memory.decoding import (
@@ -29,6 +30,7 @@ from om_api.store.memory.keys import Keys, ResourceKeys, histories, working_fiel
 _TRIES = 3
 MOST_GENERATIONS = 2**53  # what a score holds exactly
 _ASKED_AT_ONCE = 500  # threads in one batch
+APART = "each of its threads has a memory of its own (scope: thread), and none is of all"
 _TIMES_REFLECTED = 4  # a generation is kept as it was read, as it says, as a block and in the text of all blocks
 
 
@@ -42,6 +44,17 @@ def as_scope(resource: str, thread: str | None, word: str) -> Scope:
     return Scope(resource, thread) if word == "thread" and thread is not None else Scope(resource)
 
 
+NotesByName: TypeAlias = Mapping[str, ComposedNotes | None]
+
+
+class Beside(NamedTuple):
+    """What is read in the same round trip: other memories' notes, of which their reader holds some, and who is called how."""
+
+    resources: Sequence[str]
+    reader: ComposedReader
+    name: str = ""
+
+
 def snapshot(
     keys: Keys,
     resource: str,
@@ -49,32 +62,47 @@ def snapshot(
     known: Names,
     past: Past | None = None,
     configured: Scope | None = None,
-    name: str = "",
+    beside: Beside | None = None,
 ) -> Steps[tuple[Snapshot, Names]]:
     """Everything a thread's context is made of, at one instant, and the names to begin with next time.
 
-    One round trip while `known` is still true; one more whenever a chunk was sealed or a thread began meanwhile.
-    With a `past` only what it has not met is decoded; what stands in the snapshot then is not the caller's to change. `name`
-    is what the thread was called, of which it says whether it is an alias.
+    One round trip while `known` is true, with the notes of memories `beside` (on a Cluster of each at an instant of its own); one
+    more whenever a chunk was sealed or a thread began. With a `past` only what is new is decoded: change nothing of it. The
+    `name` beside is what the thread was called, of which it says whether it is an alias.
     """
-    of, past, unset = keys.of(resource), past or Past(), configured or known.scope
+    past, unset, beside = past or Past(), configured or known.scope, beside or Beside((), ComposedReader())
     for _ in range(_TRIES):
         held = past.held if past.held and past.held.scope == known.scope else None
-        asked = commands(of, thread, known, held, name)
-        decode = partial(_answered, known, held)
-        found = yield from Batch(asked, decode, packed=past.pack(tuple(asked)))
+        found, composed = yield from _looked(keys, thread, known, held, past, beside)
         named = _named(resource, thread, known.scope, found, unset)
         whole = held.whole(found) if held else found.observations
         if named.scope != known.scope:
             known = named
-        elif whole is None:
-            past.held = None
+        elif whole is None or composed is None:
+            past.held = None if whole is None else past.held
         elif named.chunks.keys() <= known.chunks.keys() and set(named.others) <= set(known.others):
-            return _assemble(thread, known, named.others, found._replace(observations=whole), past)
+            return _assemble(thread, known, named.others, found._replace(observations=whole), past, composed)
         else:
             known = Names(known.scope, {**dict.fromkeys(named.chunks, ""), **known.chunks}, named.others)
-    found, known = yield from _settled(of, thread, known.scope, name)
-    return _assemble(thread, known, known.others, found, past)
+    found, known = yield from _settled(keys.of(resource), thread, known.scope, beside.name)
+    return _assemble(thread, known, known.others, found, past, (yield from _noted(keys, beside)))
+
+
+def _looked(
+    keys: Keys, thread: str, known: Names, held: HeldMemory | None, past: Past, beside: Beside
+) -> Steps[tuple[Answers, NotesByName | None]]:
+    """One look at everything that is named, and what others have noted; None where one of them is another memory by now."""
+    own = commands(keys.of(known.scope.resource), thread, known, held, beside.name)
+    asked = [*own, *beside.reader.commands(keys, beside.resources)]
+    replies = yield from Batch(asked, list[Any], packed=past.pack(tuple(asked)))
+    composed = beside.reader.take(beside.resources, replies[len(own) :])
+    return answers(replies[: len(own)], known, held), composed
+
+
+def _noted(keys: Keys, beside: Beside) -> Steps[NotesByName]:
+    """What others have noted; of one that is another memory by now nothing is held any more at the second look."""
+    composed = yield from beside.reader.read(keys, beside.resources)
+    return composed or (yield from beside.reader.read(keys, beside.resources)) or {}
 
 
 def _settled(of: ResourceKeys, thread: str, scope: Scope, name: str = "") -> Steps[tuple[Answers, Names]]:
@@ -84,10 +112,6 @@ def _settled(of: ResourceKeys, thread: str, scope: Scope, name: str = "") -> Ste
     names = [*fixed, of.thread(thread), of.messages(thread), of.threads, of.aliases, of.working, *stems]
     args = [thread, EXCERPT_MESSAGES, others, name or thread, *working_fields("", thread)]
     return (yield from Verb("snapshot", names, args, partial(_all_named, scope)))
-
-
-def _answered(known: Names, held: HeldMemory | None, replies: Iterator[Any]) -> Answers:
-    return answers(list(replies), known, held)
 
 
 def _all_named(scope: Scope, reply: Any) -> tuple[Answers, Names]:
@@ -122,7 +146,7 @@ def newest_others(unsealed: Sequence[str], newest: Sequence[str], thread: str) -
 
 
 def _assemble(
-    thread: str, known: Names, others_now: tuple[str, ...], found: Answers, past: Past
+    thread: str, known: Names, others_now: tuple[str, ...], found: Answers, past: Past, composed: NotesByName
 ) -> tuple[Snapshot, Names]:
     unsealed = unsealed_threads(found.tokens)
     chunks = [as_chunk(name.decode(), seq, found.details[name.decode()]) for name, seq in found.chunks]
@@ -147,6 +171,8 @@ def _assemble(
         working=held_of(found.working, "", thread),
         signing_key=found.tokens.get(b"*key", b"").decode("ascii", "ignore"),
         now=int(found.time[0]) * 1000 + int(found.time[1]) // 1000,
+        composed=[notes for notes in composed.values() if notes],
+        left_out={name: APART for name, notes in composed.items() if notes is None},
     ), Names(known.scope, {chunk.id: chunk.thread for chunk in chunks}, others_now)
 
 

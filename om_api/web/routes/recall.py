@@ -7,6 +7,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from om_api.client.async_memory import AsyncObservationalMemory
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.messages import ROLES
+from om_api.http.requests.guard import composing
 from om_api.http.requests.parameters import ResourceId
 from om_api.recall.recalled import HITS, KINDS, Recalled
 from om_api.web.pages.marking import marked
@@ -30,8 +31,11 @@ class Question(NamedTuple):
     after: str
     before: str
     offset: int
+    also: str
 
-    async def answered(self, memory: AsyncObservationalMemory, resource: str) -> Recalled | None:
+    async def answered(
+        self, memory: AsyncObservationalMemory, resource: str, others: dict[str, Any]
+    ) -> Recalled | None:
         """What is found; None where nothing was asked. Raises InvalidInputError."""
         if not self.query.strip():
             return None
@@ -45,6 +49,7 @@ class Question(NamedTuple):
             before=self.before or None,
             offset=self.offset,
             limit=HITS,
+            **others,
         )
 
 
@@ -56,8 +61,9 @@ async def _question(
     after: Short = "",
     before: Short = "",
     offset: Offset = 0,
+    also: Text = "",
 ) -> Question:
-    return Question(query, thread, role, kind, after, before, offset)
+    return Question(query, thread, role, kind, after, before, offset, also)
 
 
 @router.get("/recall", **shows())
@@ -68,7 +74,7 @@ async def show_recall(
     memory = await reader_of(request, resource)
     found, problem = None, ""
     try:
-        found = await asked.answered(memory, resource)
+        found = await asked.answered(memory, resource, composing(request, asked.also.split()))
     except InvalidInputError as error:
         problem = str(error)
     shown: dict[str, Any] = {"found": found, "problem": problem, "asked": asked}

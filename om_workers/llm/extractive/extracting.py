@@ -8,13 +8,14 @@ from typing import Any
 
 import msgspec
 
-from om_api.domain.extractors import TITLE, WORKING, Extractor
+from om_api.domain.extractors import SHARED, TITLE, WORKING, Extractor
 from om_api.language.calendar import LocalTime, days
 from om_api.language.relative_dates import meanings
 from om_api.language.spans import parse_span
 from om_api.language.telegraphic import clip, without_lead
 from om_api.language.words import STOP, words
 from om_workers.llm.extractive import titling
+from om_workers.llm.extractive.sharing import shared
 from om_workers.llm.extractive.units import Unit
 
 _BRIEF, _LONG = 120, 240  # characters
@@ -64,6 +65,8 @@ def sections(
     for extractor in extractors:
         rule = RULES.get(extractor.slug)
         value = rule(found, kept.get(extractor.slug), clock, extractor) if rule else None
+        if isinstance(value, dict) and extractor.schema and extractor.schema.get("additionalProperties") is False:
+            value = {name: said for name, said in value.items() if name in extractor.schema["properties"]}
         if value:
             text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
             said.append(f"<{extractor.slug}>\n{text}\n</{extractor.slug}>")
@@ -169,6 +172,7 @@ Rule = Callable[
 ]  # of what was said, what the section says so far, and the clock
 RULES: dict[str, Rule] = {
     TITLE: titling.title,
+    SHARED: lambda found, so_far, clock, _: shared(found, so_far, clock),
     "contacts": _contacts,
     "dates-ahead": _dates_ahead,
     "decisions": _decisions,

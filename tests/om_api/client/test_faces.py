@@ -44,6 +44,7 @@ def test_both_faces_have_the_same_methods_with_the_same_arguments():
     assert {name for name in asked if not _is_awaited(faces[0][name])} == {
         "recall_tool",
         "working_memory_tool",
+        "share_tool",
     }  # asks nobody
     assert not any(_is_awaited(faces[1][name]) for name in asked)
 

@@ -13,10 +13,11 @@ from om_api.mcp import toolbox
 from om_api.mcp.toolbox import TOOLS, in_words
 
 READ = {"get_context", "recall", "browse", "list_threads", "observations", "sources", "status"}
-WRITE = {"add_messages", "update_working_memory"}
+WRITE = {"add_messages", "share_note", "update_working_memory"}
 SEEN = {"reader": READ, "writer": READ | WRITE, "operator": READ | WRITE | {"forget"}}
 AWAY = "redis://u:secret@127.0.0.1:1/0"
 CALLS = {
+    "share_note": {"resource_id": "harold", "share_with": "albert", "text": "We ship in May."},
     "get_context": {"thread_id": "t-1"},
     "add_messages": {"thread_id": "t-1", "messages": [{"role": "user", "content": "hello"}]},
     "recall": {"query": "hello"},
@@ -73,10 +74,10 @@ def test_hints_say_what_a_tool_does(host):
 def test_all_tools_together_are_a_small_part_of_a_prompt(anybody):
     told = [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in anybody.tools().values()]
 
-    assert tokens.counter("o200k_base")(json.dumps(told)) < 3_100
+    assert tokens.counter("o200k_base")(json.dumps(told)) < 3_400
 
 
-@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("name", [name for name in CALLS if name != "share_note"])  # this host is bound to harold alone
 def test_a_store_that_is_away_is_told_by_every_tool(settings, host, name):
     host.settings = load_settings(None, {"OM_REDIS_URL": AWAY, "OM_WORKING_MEMORY__TEMPLATE": "- City:"})
     answer = host(name, **CALLS[name])
@@ -122,7 +123,7 @@ def test_half_a_character_is_answered_all_the_same(host):
     assert " is no argument here: permitted are " in host("status", **{"half \ud83d": 1}).text
 
 
-def test_ten_calls_at_once(host, world):
+def test_many_calls_at_once(host, world):
     world.say("My flight is on Friday.")
     answers = host.at_once(*CALLS.items(), ("recall", {"query": "flight"}))
 

@@ -74,6 +74,10 @@ export interface paths {
          *     `openai` gives the `messages` of a request, `openai_responses` the `input` of one to the Responses API, `anthropic`
          *     `system` and `messages`, `gemini` `system_instruction` and `contents`. `recalled` names what of the past was looked up for the
          *     newest message. No model is waited for.
+         *
+         *     Notes of other resources stand in it: of those that the setting `compose` names, and of those in `also`: the key must be
+         *     bound to each of them, and 403 names the one it is not bound to. `composed` names their observations, `left_out` says why one
+         *     is not there.
          */
         get: operations["get_context"];
         put?: never;
@@ -96,7 +100,8 @@ export interface paths {
          * @description Look up what was said before by its words, in every tier and thread of a resource, the best hit first.
          *
          *     What was acknowledged before this request is found from that moment on. Nothing found is 200, with a `reason`. A call of a
-         *     tool never comes without its result. Dates in words count from today.
+         *     tool never comes without its result. Dates in words count from today. Memories that the setting `compose` names, and those in
+         *     `also`, are looked through too: the best hit of each first. 403 names one that the key is not bound to.
          */
         get: operations["recall"];
         put?: never;
@@ -591,6 +596,14 @@ export interface components {
             omitted: number;
             /** @description what was looked up for the newest message, the best first */
             recalled: components["schemas"]["RecalledMention"][];
+            /** @description of each other memory that stands in it, by resource, the ids of the observations shown */
+            composed: {
+                [key: string]: string[];
+            };
+            /** @description why another memory, by resource, does not stand in it */
+            left_out: {
+                [key: string]: string;
+            };
             context: components["schemas"]["AnthropicRequest"];
         };
         /**
@@ -698,6 +711,14 @@ export interface components {
             omitted: number;
             /** @description what was looked up for the newest message, the best first */
             recalled: components["schemas"]["RecalledMention"][];
+            /** @description of each other memory that stands in it, by resource, the ids of the observations shown */
+            composed: {
+                [key: string]: string[];
+            };
+            /** @description why another memory, by resource, does not stand in it */
+            left_out: {
+                [key: string]: string;
+            };
             context: components["schemas"]["ContextBlock"][];
         };
         /**
@@ -724,7 +745,8 @@ export interface components {
          * ContextBlock
          * @description A piece of a context; `stable` ones stay as they are until the memory changes, `hash` tells whether one did.
          *
-         *         `id` is that of the message which it shows, "" for whatever else is shown.
+         *         `id` is that of the message which it shows, "" for whatever else is shown. `resource_id` says whose notes these are,
+         *         where they are another memory's, else "".
          */
         ContextBlock: {
             /** @enum {unknown} */
@@ -735,6 +757,7 @@ export interface components {
             tokens: number;
             hash: string;
             id: string;
+            resource_id: string;
         };
         /**
          * Copied
@@ -950,6 +973,14 @@ export interface components {
             omitted: number;
             /** @description what was looked up for the newest message, the best first */
             recalled: components["schemas"]["RecalledMention"][];
+            /** @description of each other memory that stands in it, by resource, the ids of the observations shown */
+            composed: {
+                [key: string]: string[];
+            };
+            /** @description why another memory, by resource, does not stand in it */
+            left_out: {
+                [key: string]: string;
+            };
             context: components["schemas"]["GeminiRequest"];
         };
         /**
@@ -1273,11 +1304,12 @@ export interface components {
          * @description One Observer result for one thread: dated lines, covering named messages.
          *
          *         `no_task` and `no_suggestion`: the Observer said that there is none, which an empty text alone does not say. `spoken_at`
-         *         is when the Actor last spoke in what it covers (Unix ms), 0 if it did not. `origin` is `added` for one that somebody
+         *         is when the Actor last spoke in what it covers (Unix ms), 0 if it did not. `activated_at` is when it came in force (server's
+         *         Unix ms, as whoever activated it had read them), 0 where nobody noted that. `origin` is `added` for one that somebody
          *         wrote (`by` whom), which covers nothing, else "". `corrections` are the newest that were made of it, the last one newest.
          *         `extracted` is what extractors found in the same messages, by their slugs; those of them that are `common` are of the
-         *         whole memory, and no thread's own.
-         *         `group` names the group in which it was set aside, "" for one that never was.
+         *         whole memory, and no thread's own. `group` names the group in which it was set aside, "" for one that never was. `shared_from`
+         *         says where one of origin `shared` comes from, which covers nothing either.
          */
         Observation: {
             id: string;
@@ -1315,6 +1347,8 @@ export interface components {
             cost: number | null;
             /** @default 0 */
             created_at: number;
+            /** @default 0 */
+            activated_at: number;
             /** @default  */
             origin: string;
             /** @default  */
@@ -1327,6 +1361,8 @@ export interface components {
             common: string[];
             /** @default  */
             group: string;
+            /** @default null */
+            shared_from: components["schemas"]["SharedFrom"] | null;
         };
         /**
          * OpenAIContext
@@ -1341,6 +1377,14 @@ export interface components {
             omitted: number;
             /** @description what was looked up for the newest message, the best first */
             recalled: components["schemas"]["RecalledMention"][];
+            /** @description of each other memory that stands in it, by resource, the ids of the observations shown */
+            composed: {
+                [key: string]: string[];
+            };
+            /** @description why another memory, by resource, does not stand in it */
+            left_out: {
+                [key: string]: string;
+            };
             context: components["schemas"]["OpenAIMessage"][];
         };
         /**
@@ -1392,6 +1436,14 @@ export interface components {
             omitted: number;
             /** @description what was looked up for the newest message, the best first */
             recalled: components["schemas"]["RecalledMention"][];
+            /** @description of each other memory that stands in it, by resource, the ids of the observations shown */
+            composed: {
+                [key: string]: string[];
+            };
+            /** @description why another memory, by resource, does not stand in it */
+            left_out: {
+                [key: string]: string;
+            };
             context: (components["schemas"]["MessageItem"] | components["schemas"]["FunctionCallItem"] | components["schemas"]["FunctionCallOutputItem"])[];
         };
         /**
@@ -1515,7 +1567,7 @@ export interface components {
          * @description Hits, the best first. `next` is the `offset` to go on with, null when nothing was left out.
          *
          *         `reason` says why there are none and what to do; `notes` what of the query was not taken as it stands. `partial` is there
-         *         where the archive could not be looked through, and says why.
+         *         where the archive could not be looked through, and says why. `left_out` says why another memory was not looked through.
          */
         RecallAnswer: {
             query: string;
@@ -1523,6 +1575,9 @@ export interface components {
             next: number | null;
             reason: string;
             notes: string[];
+            left_out: {
+                [key: string]: string;
+            };
             partial?: string;
         };
         /**
@@ -1532,7 +1587,7 @@ export interface components {
          *         `id` is a message's, an observation's, or the number of a generation; `at` its time (Unix ms); `matched` the words of the
          *         query that it has, `weights` what each of them is worth, the rarer the more. `score` orders the hits of one answer,
          *         `certainty` (0 to 1) tells a find from chance. `covered_by` says what stands for a message in a context:
-         *         `observation …`, `generation …`, or "" while it is shown as it was said.
+         *         `observation …`, `generation …`, or "" while it is shown as it was said. `resource_id` is whose memory it was found in.
          */
         RecallHit: {
             /** @enum {unknown} */
@@ -1550,6 +1605,7 @@ export interface components {
             message: components["schemas"]["KeptMessage"] | null;
             before: components["schemas"]["KeptMessage"][];
             after: components["schemas"]["KeptMessage"][];
+            resource_id: string;
         };
         /**
          * RecallText
@@ -1567,6 +1623,19 @@ export interface components {
             thread_id: string;
             at: number;
             score: number;
+            /** @default  */
+            resource_id: string;
+        };
+        /**
+         * SharedFrom
+         * @description Where a note was shared from: whose memory, and beside which observation, which was `made_at` (Unix ms).
+         */
+        SharedFrom: {
+            resource: string;
+            /** @default  */
+            observation: string;
+            /** @default 0 */
+            made_at: number;
         };
         /**
          * Stats
@@ -1642,6 +1711,14 @@ export interface components {
             omitted: number;
             /** @description what was looked up for the newest message, the best first */
             recalled: components["schemas"]["RecalledMention"][];
+            /** @description of each other memory that stands in it, by resource, the ids of the observations shown */
+            composed: {
+                [key: string]: string[];
+            };
+            /** @description why another memory, by resource, does not stand in it */
+            left_out: {
+                [key: string]: string;
+            };
             context: string;
         };
         /**
@@ -2129,6 +2206,8 @@ export interface operations {
                 format?: "text" | "openai" | "openai_responses" | "anthropic" | "gemini" | "blocks";
                 /** @description leave older messages out above this */
                 max_tokens?: number | null;
+                /** @description other resources whose notes count too, beside what `compose` says; may be repeated */
+                also?: string[];
             };
             header?: never;
             path: {
@@ -2247,6 +2326,8 @@ export interface operations {
                 max_tokens?: number | null;
                 /** @description `next` of the answer before */
                 offset?: number;
+                /** @description other resources whose notes count too, beside what `compose` says; may be repeated */
+                also?: string[];
             };
             header?: never;
             path: {
@@ -2449,6 +2530,8 @@ export interface operations {
             query?: {
                 /** @description leave further hits out above this */
                 max_tokens?: number;
+                /** @description other resources whose notes count too, beside what `compose` says; may be repeated */
+                also?: string[];
             };
             header?: never;
             path: {

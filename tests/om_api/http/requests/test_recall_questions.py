@@ -12,7 +12,7 @@ def test_a_question_is_what_the_client_takes_and_what_is_left_out_is_the_clients
     taken = inspect.signature(AsyncObservationalMemory.recall).parameters
     defaults = {name: taken[name].default for name in RecallQuestion._fields if name != "query"}
 
-    assert set(taken) - {"self", "resource_id"} == set(RecallQuestion._fields)
+    assert set(taken) - {"self", "resource_id", "may_read"} == set(RecallQuestion._fields)
     assert defaults == RecallQuestion._field_defaults
 
 

@@ -40,7 +40,8 @@ def test_a_context_names_what_of_the_past_it_looked_up(say, ask, world):
 
     assert before["recalled"] == []
     assert found["recalled"] == [
-        {"id": hit.id, "thread_id": hit.thread_id, "at": hit.at, "score": hit.score} for hit in own
+        {"id": hit.id, "thread_id": hit.thread_id, "at": hit.at, "score": hit.score, "resource_id": "harold"}
+        for hit in own
     ]
     assert [(each["id"], each["thread_id"]) for each in found["recalled"]] == [("m-1", "t-1")]
 
@@ -66,3 +67,36 @@ def test_a_large_context_is_the_same_as_a_small_one_to_the_byte(say, ask, thread
 
     assert (large.content, large.headers["content-length"]) == (small.content, str(len(small.content)))
     assert [name == "heavy" for name in threads] == ([False, True] if form == "openai" else [])
+
+
+@pytest.fixture
+def shared(world):
+    """What harold and albert have noted, and what only berta has."""
+    for resource in ("harold", "albert", "berta"):
+        world.say(f"the vault of {resource} is blue", resource=resource, thread=f"of-{resource}")
+        world.om.force_observe(f"of-{resource}", resource)
+        world.settle()
+
+
+def test_notes_of_other_resources_stand_in_it_where_the_key_is_bound_to_them(using, shared):
+    both = using("reader", "harold", "albert")
+    found = both("GET", f"{THREAD}/context", params={"also": "albert"}).json()
+    refused = both("GET", f"{THREAD}/context", params={"also": ["albert", "berta"]})
+    recalled = both("GET", f"{HAROLD}/recall", params={"q": "vault", "also": "albert"}).json()
+    answer = both("POST", f"{HAROLD}/recall-tool", params={"also": "albert"}, json={"query": "vault"}).json()
+
+    assert "the vault of albert is blue" in found["context"]
+    assert list(found["composed"]) == ["albert"]
+    assert refused.status_code == 403
+    assert "berta" in refused.json()["detail"]
+    assert both("GET", f"{HAROLD}/recall", params={"q": "vault", "also": "berta"}).status_code == 403
+    assert both("POST", f"{HAROLD}/recall-tool", params={"also": "berta"}, json={"query": "vault"}).status_code == 403
+    assert {hit["resource_id"] for hit in recalled["hits"]} == {"harold", "albert"}
+    assert "of albert, message" in answer["text"]
+
+
+@pytest.mark.parametrize("also", ["harold", "a b", ["albert", "albert"], [f"r{n}" for n in range(9)]])
+def test_what_cannot_be_composed_is_refused(using, also):
+    everybody = using("reader", "*")
+
+    assert everybody("GET", f"{THREAD}/context", params={"also": also}).status_code == 422

@@ -810,3 +810,42 @@ def test_a_redis_user_recalls_its_own_resource_and_no_other(house, memory, role)
     for refused in (lambda: om.recall("says", "albert"), lambda: om.browse("m-1", "albert")):
         with pytest.raises(NotPermittedError):
             refused()
+
+
+def test_what_settings_compose_may_be_read_and_not_written(house):
+    """Of a transaction that reads several memories one refusal would end all: whoever may not read one is told of it."""
+    house.filled()
+    plain = house.agent("harold", Role.WRITER)
+    with ObservationalMemory(house.world.settings, client=plain) as om:
+        refused = om.get_context("t-1", "harold", also=["albert"])
+        found = om.recall("says", "harold", also=["albert"])
+        again = om.get_context("t-1", "harold", also=["albert"])
+    url = house.apply(acl.agent(house.keys, "harold", Role.WRITER, ["albert"]))
+    granted = redis.Redis.from_url(url)
+    house.clients.append(granted)
+    with ObservationalMemory(house.world.settings, client=granted) as om:
+        shown = om.get_context("t-1", "harold", also=["albert"])
+        both = om.recall("says", "harold", also=["albert"])
+        with pytest.raises(NotPermittedError):
+            om.add_message(message("mine now", "albert"))
+        with pytest.raises(NotPermittedError):
+            om.clear("albert")
+
+    assert "may not read it" in refused.left_out["albert"]
+    assert (refused.observations, refused.composed) == (shown.observations, {})
+    assert refused.messages
+    assert "may not read it" in again.left_out["albert"]
+    assert {hit.resource_id for hit in found.hits} == {"harold"}
+    assert "albert" in found.left_out
+    assert shown.left_out == {}
+    assert "albert says" in shown.text
+    assert {hit.resource_id for hit in both.hits} == {"harold", "albert"}
+
+
+def test_users_that_may_not_read_what_is_composed_are_named(house):
+    house.agent("harold", Role.WRITER)
+    lacking = house.run(acl.not_granted(house.keys, "harold", ["albert"]))
+    house.apply(acl.agent(house.keys, "harold", Role.WRITER, ["albert"]))
+
+    assert lacking == [(f"{house.prefix}/harold/writer", "albert")]
+    assert house.run(acl.not_granted(house.keys, "harold", ["albert"])) == []

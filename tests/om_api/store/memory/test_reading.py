@@ -186,7 +186,7 @@ def test_in_thread_scope_the_settled_read_gives_the_same_snapshot(store):
     push(store, 31, thread="t2")
     keys = reading._settled(store.keys.of("harold"), "t1", scope)
     found, names = store.run(keys)
-    settled, _ = reading._assemble("t1", names, names.others, found, Past())
+    settled, _ = reading._assemble("t1", names, names.others, found, Past(), {})
     usual, _, _ = snapshot(store, Names(scope, {}, ()))
 
     assert msgspec.structs.replace(settled, now=0) == msgspec.structs.replace(usual, now=0)

@@ -1,0 +1,104 @@
+"""Which other memories a call composes: what the settings say and what it asks for itself, less what nobody may read."""
+
+import time
+from collections.abc import Callable, Collection, Sequence
+from typing import NamedTuple, TypeAlias
+
+import msgspec
+
+from om_api.domain.caching import LRU
+from om_api.domain.errors import InvalidInputError
+from om_api.domain.snapshot import Snapshot
+from om_api.domain.values import check_id
+from om_api.settings import Settings
+from om_api.settings.composed_memories import MOST_COMPOSED, ComposedMemory, composed_by
+from om_api.store.driver.steps import Batch, Steps, if_permitted
+from om_api.store.memory.composing import ComposedReader
+from om_api.store.memory.keys import Keys
+
+MayRead: TypeAlias = Callable[[str], bool]
+NOT_BOUND = "the key in use is not bound to it"
+NOT_PERMITTED = "this user of Redis may not read it: om acl shows what an agent's user is granted"
+_REMEMBERED = 4_096
+_REFUSED_S = 60.0  # after which a memory that the store refused is asked for again
+
+
+class ComposedAsk(NamedTuple):
+    """The memories that a call composes, in their order, and why others are left out."""
+
+    memories: tuple[ComposedMemory, ...] = ()
+    left_out: dict[str, str] = {}  # noqa: RUF012 - nobody changes it
+
+    @property
+    def names(self) -> list[str]:
+        """Whose they are."""
+        return [each.resource for each in self.memories]
+
+    def without(self, names: Collection[str], why: str) -> "ComposedAsk":
+        """The same, less some."""
+        kept = tuple(each for each in self.memories if each.resource not in names)
+        return ComposedAsk(kept, self.left_out | {name: why for name in self.names if name in names})
+
+    def of(self, read: Snapshot) -> Snapshot:
+        """What was read, with how much of each memory is shown, and why others are not."""
+        most = {each.resource: each.max_tokens for each in self.memories}
+        sized = [
+            msgspec.structs.replace(notes, max_tokens=most[notes.resource])
+            for notes in read.composed
+            if notes.resource in most
+        ]
+        return msgspec.structs.replace(read, composed=sized, left_out=self.left_out | read.left_out)
+
+
+class Composer:
+    """Tells what calls compose. What the store refused to a client is not asked for again for a minute."""
+
+    def __init__(self, settings: Settings, keys: Keys) -> None:
+        self._settings, self._keys = settings, keys
+        self._refused: LRU[str, float] = LRU(_REMEMBERED)
+
+    def asked(self, resource: str, also: Collection[str] | str, may_read: MayRead | None = None) -> ComposedAsk:
+        """The settings' first, then those that a call names.
+
+        What of the settings whoever asks may not read is left out. Raises InvalidInputError for ids that are none, for the
+        resource itself, for one that is named twice, and for too many.
+        """
+        memories = composed_by(self._settings.for_agent(resource).compose, resource)
+        kept = [each for each in memories if may_read is None or may_read(each.resource)]
+        left_out = {each.resource: NOT_BOUND for each in memories if each not in kept}
+        known = {each.resource for each in memories}
+        more = [ComposedMemory(resource=name) for name in _named(resource, also) if name not in known]
+        if len(kept) + len(more) > MOST_COMPOSED:
+            raise InvalidInputError(
+                f"also makes {len(kept) + len(more)} memories composed into those of {resource}, with {len(kept)} of its "
+                f"settings; permitted: {MOST_COMPOSED} in all"
+            )
+        ask = ComposedAsk((*kept, *more), left_out)
+        return ask.without([name for name in ask.names if self._is_refused(name)], NOT_PERMITTED)
+
+    def _is_refused(self, name: str) -> bool:
+        until = self._refused.get(name)
+        return until is not None and time.monotonic() < until
+
+    def permitted(self, ask: ComposedAsk) -> Steps[ComposedAsk]:
+        """The same, less what the store refuses: each is asked for by itself, since one refusal ends a whole transaction."""
+        refused = list[str]()
+        for name in ask.names:
+            probe = Batch(ComposedReader().commands(self._keys, [name]), lambda _: True)
+            if not (yield from if_permitted(probe, otherwise=False)):
+                self._refused.put(name, time.monotonic() + _REFUSED_S)
+                refused.append(name)
+        return ask.without(refused, NOT_PERMITTED)
+
+
+def _named(resource: str, also: Collection[str] | str) -> Sequence[str]:
+    if not isinstance(also, str | list | tuple | set | frozenset):
+        raise InvalidInputError(f"also is {type(also).__name__}: use ids of other resources, such as ['team-blue']")
+    names = [also] if isinstance(also, str) else list(also)
+    for name in names:
+        if check_id(name, "also") == resource:
+            raise InvalidInputError(f"also names {resource} itself: name other resources")
+    if len({*names}) < len(names):
+        twice = next(name for n, name in enumerate(names) if name in names[:n])
+        raise InvalidInputError(f"also names {twice} twice: name each once")
+    return names

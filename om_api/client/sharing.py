@@ -1,0 +1,74 @@
+"""What an Actor tells another memory by its own tool: a note there, once however often it is told."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from zoneinfo import ZoneInfo
+
+from om_api.client.owning import writable
+from om_api.client.reporting import Reporter
+from om_api.context.share_tool import SharedNote
+from om_api.context.view import local_time
+from om_api.domain.errors import InvalidInputError, StoreError
+from om_api.domain.events import Event
+from om_api.domain.notes.edits import item
+from om_api.domain.values import Observation, Outcome, Scope, check_id
+from om_api.language.calendar import zone_of
+from om_api.settings import Settings
+from om_api.settings.composed_memories import composed_by
+from om_api.store.driver.steps import Steps
+from om_api.store.memory import due
+from om_api.store.memory.keys import Keys
+from om_api.store.sharing import copies
+
+_PRIORITY = 3
+
+
+class NoteSharer:
+    """Tells other memories what an Actor says that they should know."""
+
+    def __init__(self, settings: Settings, keys: Keys, count: Callable[[str], int], reporter: Reporter) -> None:
+        self._settings, self._keys, self._count, self._reporter = settings, keys, count, reporter
+
+    def targets(self, resource: str) -> list[str]:
+        """The memories that a resource's settings say something may be told."""
+        composed = composed_by(self._settings.for_agent(check_id(resource, "resource_id")).compose, resource)
+        return [each.resource for each in composed if each.share]
+
+    def share(self, resource: str, note: SharedNote) -> Steps[Outcome]:
+        """Add a note: `added`, or `rest` where the same text stands there. Raises InvalidInputError where it is not taken."""
+        zone = zone_of(writable(self._settings, check_id(note.target, "with"), "shared").timezone)
+        made = self._made(resource, note, (yield from due.server_ms()), zone)
+        done = yield from copies.share(self._keys, note.target, made)
+        if done is Outcome.ADDED:
+            with suppress(StoreError):  # it is added; this has workers meet a resource of which there was nothing
+                yield from due.mark(self._keys.due_observe, [Scope(note.target)])
+            told = Event(
+                kind="line_added",
+                resource=note.target,
+                thread=resource,
+                observation=made.id,
+                tokens=made.tokens,
+                by=resource,
+            )
+            yield from self._reporter.publish(told)
+        elif done is not Outcome.REST:
+            why = "it is paused" if done is Outcome.BUSY else "each of its threads has a memory of its own"
+            raise InvalidInputError(f"{note.target} takes nothing now: {why}")
+        return done
+
+    def _made(self, resource: str, note: SharedNote, now: int, zone: ZoneInfo) -> Observation:
+        day = local_time(now, zone)
+        text = f"Date: {day:%b} {day.day}, {day.year}\n{item(note.text, _PRIORITY)}"
+        return Observation(
+            id=copies.note_id(resource, note.target, note.text),
+            thread_id=resource,
+            text=text,
+            priority=_PRIORITY,
+            from_=now,
+            to=now,
+            tokens=self._count(text),
+            created_at=now,
+            activated_at=now,
+            origin="added",
+            by=resource,
+        )

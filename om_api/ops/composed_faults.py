@@ -1,0 +1,61 @@
+"""What keeps memories that settings compose out of contexts, as `om doctor` tells it."""
+
+from collections import defaultdict
+from collections.abc import Collection
+from typing import NamedTuple
+
+from om_api.settings import Settings
+from om_api.settings.composed_memories import composed_by
+from om_api.settings.files import is_one
+from om_api.store.driver.replies import as_bool, as_bytes
+from om_api.store.driver.steps import Steps, batch, by_name, if_permitted
+from om_api.store.fleet import acl
+from om_api.store.memory.keys import Keys
+
+_MOST = 1_000  # agents, and memories, that are looked at
+
+
+class ComposedFault(NamedTuple):
+    """A memory that agents compose in vain, why, and what to do about it; `left_out`: somebody should act."""
+
+    agents: tuple[str, ...]
+    composed: str
+    why: str
+    do: str
+    left_out: bool = True
+
+
+def composed_faults(settings: Settings, keys: Keys, known: Collection[str]) -> Steps[list[ComposedFault]]:
+    """Of the agents that are configured or known: memories for each thread, memories that are none, and users that may not."""
+    agents = list(dict.fromkeys([*filter(is_one, settings.agents()), *known]))[:_MOST]
+    composed = {
+        name: [each.resource for each in composed_by(settings.for_agent(name).compose, name)] for name in agents
+    }
+    by = defaultdict[str, list[str]](list)
+    for name, others in composed.items():
+        for other in others:
+            by[other].append(name)
+    words = yield from by_name(
+        list(by)[:_MOST],
+        lambda name: batch(as_bytes("GET", keys.of(name).scope), as_bool("EXISTS", keys.of(name).tokens)),
+        atomic=False,
+    )
+    found = [fault for name, said in words.items() for fault in _of_one(tuple(by[name]), name, *said)]
+    for name, others in composed.items():
+        if others:
+            lacking = yield from if_permitted(acl.not_granted(keys, name, others), list[tuple[str, str]]())
+            found += [_refused(name, *each) for each in lacking]
+    return found
+
+
+def _of_one(agents: tuple[str, ...], name: str, word: bytes | None, there: bool) -> list[ComposedFault]:  # noqa: FBT001 - as it was read
+    if word == b"thread":
+        why = "keeps a memory for each thread, so that there is none to show"
+        return [ComposedFault(agents, name, why, f"om migrate-scope {name} --to resource, or leave it out of compose")]
+    if word is None and not there:
+        return [ComposedFault(agents, name, "holds nothing", "see that it is spelled as its agent is", left_out=False)]
+    return []
+
+
+def _refused(agent: str, user: str, composed: str) -> ComposedFault:
+    return ComposedFault((agent,), composed, f"the user {user} of Redis may not read", f"om acl {agent} --apply")

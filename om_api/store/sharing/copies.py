@@ -1,0 +1,179 @@
+"""Sharing: what one memory tells another, as an observation there, which goes when what it was made of goes."""
+
+import hashlib
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
+from typing import NamedTuple, TypeAlias
+
+import msgspec
+
+from om_api.domain.errors import NotFoundError
+from om_api.domain.values import Generation, Observation, Outcome, Scope, SharedFrom, Stored, new_id
+from om_api.store.archiving.changing import changed, everything, sources_of
+from om_api.store.driver.replies import as_fields, as_int, outcome
+from om_api.store.driver.steps import Steps, Verb
+from om_api.store.erasing.erase import Eraser, an_observation
+from om_api.store.lines.correcting import TRIES, too_fast
+from om_api.store.memory.clear import forget
+from om_api.store.memory.content import Content, content
+from om_api.store.memory.decoding import as_generation
+from om_api.store.memory.keys import Keys
+from om_api.store.memory.push import ServerClock
+from om_api.store.memory.reading import stored_scope
+
+Count: TypeAlias = Callable[[str], int]
+ORIGIN = "shared"
+
+
+def copy_id(source: SharedFrom, target: str) -> str:
+    """The id of what a memory was told of an observation: the same whoever tells it, however often; it sorts by time."""
+    said = f"{source.resource}\n{source.observation}\n{source.made_at}\n{target}"
+    return _named(source.made_at, said)
+
+
+def note_id(resource: str, target: str, text: str) -> str:
+    """The id of what an Actor tells another memory: the same for the same text."""
+    return _named(0, f"{resource}\n{target}\n{text}")
+
+
+def _named(at: int, said: str) -> str:
+    return f"{at & 0xFFFFFFFFFFFF:012x}{hashlib.blake2b(said.encode('utf-8', 'surrogatepass'), digest_size=10).hexdigest()}"
+
+
+def share(keys: Keys, target: str, made: Observation) -> Steps[Outcome]:
+    """Append a note to another memory, once: `added`, `rest` where it was added before, `busy` while that one is paused.
+
+    `rejected` where each of its threads has a memory of its own. Raises StoreError where it changes faster than it can be read.
+    """
+    scope, of = Scope(target), keys.of(target)
+    names = [of.scope, of.record(scope), of.tokens, of.observations(scope), of.threads]
+    for _ in range(TRIES):
+        if (yield from stored_scope(keys, target)) == "thread":
+            return Outcome.REJECTED
+        read = yield from content(keys, scope)
+        if made.id in _known(read):
+            return Outcome.REST
+        member = msgspec.json.encode(made)
+        args = ["resource", read.epoch, read.seq, new_id(), new_id(), made.thread_id, member, made.tokens]
+        done = yield from Verb("share", names, args, outcome)
+        if done is not Outcome.SUPERSEDED:
+            return done
+    raise too_fast(scope)
+
+
+def shared_up_to(keys: Keys, scope: Scope, targets: Sequence[str]) -> Steps[dict[str, float]]:
+    """Up to which observation, by its seq, each other memory was told what it is to be told."""
+    record = keys.of(scope.resource).record(scope)
+    found = yield from as_fields("HMGET", record, *map(_field, targets))
+    return {target: float(seq or 0) for target, seq in zip(targets, found, strict=True)}
+
+
+def note_shared(keys: Keys, scope: Scope, epoch: str, target: str, seq: float) -> Steps[Outcome]:
+    """Note that it was told up to an observation."""
+    args = [epoch, format(seq, ".17g"), _field(target)]
+    return (yield from Verb("shared_up_to", [keys.of(scope.resource).record(scope)], args, outcome))
+
+
+def _field(target: str) -> str:
+    return f"shared|{target}"
+
+
+class SharedCopy(NamedTuple):
+    """What was shared with a memory in an `epoch`, and whether a reflection has taken it in."""
+
+    stored: Stored
+    epoch: str
+    reflected: bool
+
+    @property
+    def observation(self) -> Observation:
+        """The note itself."""
+        return self.stored.observation
+
+
+def copies(read: Content) -> list[SharedCopy]:
+    """What was shared with a memory, in force or behind a generation."""
+    found = [SharedCopy(each, read.epoch, reflected=False) for each in read.observations]
+    found += [SharedCopy(each, read.epoch, reflected=True) for each in read.history]
+    return [copy for copy in found if copy.observation.origin == ORIGIN and copy.observation.shared_from]
+
+
+def gone(keys: Keys, target: str) -> Steps[list[SharedCopy]]:
+    """What was shared with a memory and is no longer so: what it was made of was removed, or corrected since."""
+    found = copies((yield from content(keys, Scope(target))))
+    sources = dict.fromkeys(copy.observation.shared_from.resource for copy in found if copy.observation.shared_from)
+    held = list[SharedCopy]()
+    for resource in sources:
+        mine = [copy for copy in found if _source(copy).resource == resource]
+        held += yield from _gone_of(keys, resource, mine)
+    return held
+
+
+def _gone_of(keys: Keys, resource: str, mine: Sequence[SharedCopy]) -> Steps[list[SharedCopy]]:
+    if (yield from stored_scope(keys, resource)) == "thread":
+        return []  # each thread's memory would have to be read; what is removed there is told by hand
+    read = yield from content(keys, Scope(resource))
+    began = yield from as_int("HGET", keys.of(resource).record(Scope(resource)), "created_at")
+    return [copy for copy in mine if _is_gone(copy, read, began)]
+
+
+def _is_gone(copy: SharedCopy, source: Content, began: int) -> bool:
+    """Whether what a copy was made of is there no longer, or was corrected after it was made.
+
+    What a generation has taken in is known by its name as long as that generation is kept; of what went before the oldest of
+    them nobody can tell, and it stays, unless the memory `began` (Unix ms) after it.
+    """
+    made = _source(copy)
+    stands = next((each.observation for each in _all(source) if each.observation.id == made.observation), None)
+    if stands is not None:  # another of its name was noted anew, of what is left of its messages
+        corrected = any(each.at > copy.observation.created_at for each in stands.corrections)
+        return corrected or stands.created_at != made.made_at
+    generations = [as_generation(member) for _, member in source.generations]
+    if any(made.observation in _removed(each) for each in generations):
+        return True
+    if made.observation in _known(source):
+        return False
+    return began > made.made_at or not generations or generations[0].n <= 1
+
+
+def take_back(
+    keys: Keys, clock: ServerClock, count: Count, language: str, target: str, copy: SharedCopy
+) -> Steps[bool]:
+    """Take a copy out of a memory, and what its generations tell of it; whether it went. What was archived comes back first."""
+    scope, name = Scope(target), copy.observation.id
+    if not copy.reflected:
+        change = partial(forget, keys, scope, copy.epoch, copy.stored)
+        return (yield from changed(keys, target, language, change, sources_of([name]))) is Outcome.CLEARED
+    eraser = Eraser(keys, clock, lambda: _only(scope), count)
+    erase = partial(eraser.erase, target, an_observation(target, name))
+    try:
+        yield from changed(keys, target, language, erase, everything)
+    except NotFoundError:  # somebody else took it back
+        return False
+    return True
+
+
+def _only(scope: Scope) -> Steps[list[Scope]]:
+    yield from ()
+    return [scope]
+
+
+def _removed(generation: Generation) -> Collection[str]:
+    """What its owner removed since: named as dropped, and no longer as observed."""
+    return {*generation.dropped_ids} - {*generation.observation_ids}
+
+
+def _source(copy: SharedCopy) -> SharedFrom:
+    if copy.observation.shared_from is None:
+        raise TypeError("a copy says what it was made of")
+    return copy.observation.shared_from
+
+
+def _all(read: Content) -> list[Stored]:
+    return [*read.observations, *read.history]
+
+
+def _known(read: Content) -> set[str]:
+    """The ids of all observations of a memory, in force, replaced, or named by a generation."""
+    named = {name for _, member in read.generations for name in as_generation(member).observation_ids}
+    return named | {each.observation.id for each in _all(read)}

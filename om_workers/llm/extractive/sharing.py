@@ -1,0 +1,39 @@
+"""What a shared memory is told, without a model: sentences that say plainly that something was decided, preferred or is so."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from om_api.language.calendar import LocalTime
+from om_api.language.telegraphic import one_line
+from om_workers.llm.extractive.units import Unit
+
+_CUES = {
+    "decisions": re.compile(
+        r"\b(?:(?:we|they|I|you) (?:have |all )?(?:decided|agreed)|(?:it (?:is|was)|it's) (?:decided|agreed|settled)|agreed on"
+        r"|the plan is|our decision is|(?:we|they) (?:chose|settled on)|from now on|going forward)\b",
+        re.IGNORECASE,
+    ),
+    "preferences": re.compile(
+        r"\b(?:(?:I|we) (?:always |never )?prefer|please (?:always|never)|(?:I|we) (?:always|never) want)\b",
+        re.IGNORECASE,
+    ),
+    "facts": re.compile(r"\b(?:for everyone|for everybody|please note|for your information|fyi)\b", re.IGNORECASE),
+}
+_MOST = 20
+_LONGEST = 400
+
+
+def shared(
+    found: Sequence[Unit], _so_far: Any, _clock: LocalTime, kinds: Sequence[str] = tuple(_CUES)
+) -> dict[str, list[str]]:
+    """The sentences of people that have such words, by what they are; questions and what was pasted are none."""
+    said: dict[str, list[str]] = {}
+    for unit in found:
+        if unit.role != "user" or unit.pasted or unit.text.rstrip().endswith("?"):
+            continue
+        kind = next((kind for kind in kinds if _CUES[kind].search(unit.text)), None)
+        text = one_line(unit.text)[:_LONGEST].strip()
+        if kind and text and text not in said.setdefault(kind, []) and len(said[kind]) < _MOST:
+            said[kind].append(text)
+    return {kind: lines for kind, lines in said.items() if lines}

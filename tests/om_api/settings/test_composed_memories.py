@@ -1,0 +1,103 @@
+"""`compose`: read in every form it may have, and refused where it leads back."""
+
+import pytest
+
+from om_api.domain.errors import SettingsError
+from om_api.settings import load_settings
+from om_api.settings.change import WantedChange, plan
+from om_api.settings.composed_memories import composed_by, leads_back
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder of settings: `base` and agents' own, each the value of `compose` as YAML."""
+
+    def written(base="[]", **agents):
+        (tmp_path / "observational-memory.yaml").write_text(f"observational_memory:\n  compose: {base}\n")
+        for name, said in agents.items():
+            own = tmp_path / "agents" / name
+            own.mkdir(parents=True, exist_ok=True)
+            (own / "memory.yaml").write_text(f"observational_memory:\n  compose: {said}\n")
+        return load_settings(tmp_path, {})
+
+    return written
+
+
+def told(settings, name):
+    return [
+        (each.resource, each.max_tokens, each.share) for each in composed_by(settings.for_agent(name).compose, name)
+    ]
+
+
+def test_a_name_alone_stands_for_a_memory_with_the_usual_room(folder):
+    settings = folder("[org]", harold="[team-blue, {resource: org, max_tokens: 2000, share: [decisions, facts]}]")
+
+    assert told(settings, "harold") == [("team-blue", 4_000, ()), ("org", 2_000, ("decisions", "facts"))]
+    assert told(settings, "anybody") == [("org", 4_000, ())]
+    assert told(settings, "org") == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "[org, org]",
+        "[a b]",
+        "[{resource: org, max_tokens: 399}]",
+        "[{resource: org, share: [secrets]}]",
+        "[{resource: org, most: 5}]",
+        "[{max_tokens: 500}]",
+        "org",
+        f"[{', '.join(f'r{n}' for n in range(9))}]",
+    ],
+)
+def test_what_cannot_be_composed_is_told_with_what_can(folder, said):
+    (problem,) = folder(harold=said).problems
+
+    assert "permitted: up to 8, each once" in problem.text
+    assert "harold" in problem.file
+
+
+@pytest.mark.parametrize(
+    ("agents", "says"),
+    [
+        ({"a": "[a]"}, "compose names a itself"),
+        ({"a": "[b]", "b": "[a]"}, "compose leads in a circle: b composes a which composes b"),
+        (
+            {"a": "[b]", "b": "[c]", "c": "[a]"},
+            "compose leads in a circle: c composes a which composes b which composes c",
+        ),
+    ],
+)
+def test_a_circle_is_one_error_where_it_closes(folder, agents, says):
+    (problem,) = folder(**agents).problems
+
+    assert says in problem.text
+
+
+def test_what_holds_for_all_may_name_everybody(folder):
+    assert folder("[a, b]", a="[b]").problems == ()
+
+
+def test_a_circle_is_mended_by_whichever_file_is(folder):
+    settings = folder(a="[b]", b="[a]")
+    folder(a="[]")
+    settings.refresh()
+
+    assert settings.problems == ()
+    assert told(settings, "b") == [("a", 4_000, ())]
+
+
+@pytest.mark.parametrize("where", ["file", "store"])
+def test_a_change_that_closes_a_circle_is_refused(folder, where):
+    settings = folder(a="[b]")
+
+    with pytest.raises(SettingsError, match="compose leads in a circle: b composes a which composes b"):
+        plan(settings, "b", WantedChange({"compose": ["a"]}), where)
+    assert plan(settings, "b", WantedChange({"compose": ["c"]}), where).changed
+
+
+def test_a_way_back_is_found_over_any_number_of_others():
+    own = {"a": ["b", "c"], "b": ["d"], "c": [], "d": ["e", "a"]}
+
+    assert leads_back("a", own) == ["a", "b", "d", "a"]
+    assert leads_back("c", own) == []

@@ -1,0 +1,75 @@
+"""What is shared with a memory: appended once whoever does it, and known to be gone when its source is."""
+
+import msgspec
+from scene import interrupted, observed
+
+from om_api.domain.values import Observation, Outcome, Scope, SharedFrom
+from om_api.store.memory import reading
+from om_api.store.sharing import copies
+
+TEAM = Scope("team")
+
+
+def note(source="c1", text="* We ship in May", **fields):
+    came = SharedFrom(resource="harold", observation=source)
+    name = copies.copy_id(came, "team")
+    made = Observation(
+        id=name, thread_id="harold", text=text, tokens=5, origin="shared", shared_from=came, created_at=1
+    )
+    return msgspec.structs.replace(made, **fields)
+
+
+def shared(store):
+    return [each.observation for each in store.run(reading.observations(store.keys, TEAM))]
+
+
+def test_a_note_is_appended_once(store):
+    first = store.run(copies.share(store.keys, "team", note()))
+    again = store.run(copies.share(store.keys, "team", note(created_at=2)))
+
+    assert (first, again) == (Outcome.ADDED, Outcome.REST)
+    assert [each.created_at for each in shared(store)] == [1]
+
+
+def test_of_two_who_share_at_once_the_second_finds_it(store):
+    """Breaks where the script does not compare the seq: both have read that nothing is there."""
+    store.run(copies.share(store.keys, "team", note("c0")))
+    sharing = copies.share(store.keys, "team", note(created_at=2))
+    done = store.run(interrupted(sharing, "share", lambda: store.run(copies.share(store.keys, "team", note()))))
+
+    assert done is Outcome.REST
+    assert [each.created_at for each in shared(store)] == [1, 1]
+
+
+def test_a_paused_memory_takes_nothing_and_one_for_each_thread_neither(store):
+    store.client.hset(store.keys.of("team").tokens, "*paused", 1)
+    store.client.set(store.keys.of("org").scope, "thread")
+
+    assert store.run(copies.share(store.keys, "team", note())) is Outcome.BUSY
+    assert store.run(copies.share(store.keys, "org", note())) is Outcome.REJECTED
+    assert shared(store) == []
+    store.client.delete(store.keys.of("team").tokens, store.keys.of("org").scope)
+
+
+def test_how_far_it_was_told_never_goes_back(store):
+    observed(store, "c1", 1)
+    epoch = store.client.hget(store.keys.of("harold").record(Scope("harold")), "epoch").decode()
+    did = [
+        store.run(copies.note_shared(store.keys, Scope("harold"), of, "team", seq))
+        for of, seq in ((epoch, 2), (epoch, 1), ("another", 5), (epoch, 3))
+    ]
+
+    assert did == [Outcome.ADDED, Outcome.SUPERSEDED, Outcome.SUPERSEDED, Outcome.ADDED]
+    assert store.run(copies.shared_up_to(store.keys, Scope("harold"), ["team", "org"])) == {"team": 3, "org": 0}
+
+
+def test_a_copy_whose_source_stands_stays(store):
+    observed(store, "c1", 1)
+    (source,) = store.run(reading.observations(store.keys, Scope("harold")))
+    made = SharedFrom(resource="harold", observation="c1", made_at=source.observation.created_at)
+    store.run(copies.share(store.keys, "team", note(shared_from=made)))
+    assert store.run(copies.gone(store.keys, "team")) == []
+
+    anew = msgspec.structs.replace(made, made_at=7)
+    store.run(copies.share(store.keys, "org", note(shared_from=anew)))
+    assert len(store.run(copies.gone(store.keys, "org"))) == 1

@@ -1,0 +1,83 @@
+"""P10, composed memories: recall and contexts find what was said in any of them, and nothing of one that was not asked for."""
+
+import pytest
+from world import World
+
+
+def say(world, resource, *texts):
+    world.say(*texts, thread=f"of-{resource}", resource=resource)
+    world.om.force_observe(f"of-{resource}", resource)
+    world.settle()
+
+
+@pytest.fixture
+def house(world):
+    say(world, "harold", "my locker number is 77", "I like tea")
+    say(world, "team-blue", "the locker of the pump is 4711", "the pump is made of brass")
+    say(world, "org", "lockers are cleaned on Fridays")
+    return world
+
+
+def found(world, query="locker", **options):
+    answer = world.om.recall(query, "harold", **options)
+    return [(hit.resource_id, hit.text) for hit in answer.hits]
+
+
+def test_recall_looks_in_all_of_them_and_says_whose_each_hit_is(house):
+    assert found(house) == [("harold", "my locker number is 77")]
+    assert found(house, also=["team-blue", "org"]) == [
+        ("harold", "my locker number is 77"),
+        ("team-blue", "the locker of the pump is 4711"),
+        ("org", "lockers are cleaned on Fridays"),
+    ]
+
+
+def test_pages_of_several_memories_miss_nothing_and_repeat_nothing(house):
+    seen, offset = [], 0
+    while offset is not None:
+        answer = house.om.recall("locker", "harold", also=["team-blue", "org"], limit=1, offset=offset)
+        seen += [hit.resource_id for hit in answer.hits]
+        offset = answer.next
+
+    assert seen == ["harold", "team-blue", "org"]
+
+
+def test_what_was_removed_there_is_found_nowhere(house):
+    assert found(house, "4711", also=["team-blue"])
+    house.om.clear("team-blue")
+
+    assert found(house, "4711", also=["team-blue"]) == []
+
+
+def test_the_answer_to_the_actors_call_says_in_whose_memory_it_stands(house):
+    text = house.om.answer_recall({"query": "locker"}, "harold", also=["team-blue"])
+
+    assert "Thread of-team-blue of team-blue, message" in text
+    assert "Thread of-harold, message" in text
+
+
+def test_a_context_recalls_what_others_have_noted_about_the_newest_message(house):
+    house.om.force_reflect("team-blue")
+    house.say("What is the number of the locker of the pump?")
+    context = house.context(also=["team-blue"])
+
+    assert "4711" in context.text
+    assert {hit.resource_id for hit in context.recalled} <= {"harold", "team-blue"}
+    assert all(hit.resource_id == "harold" for hit in house.context().recalled)
+
+
+def test_in_a_context_nothing_is_recalled_of_what_others_have_not_noted(house):
+    house.say("the secret pump valve is 31337", thread="of-team-blue", resource="team-blue")
+    house.say("What is the secret pump valve?")
+
+    assert "31337" not in house.context(also=["team-blue"]).text
+
+
+def test_a_memory_for_each_thread_is_not_looked_through(client, prefix):
+    say(World(client, prefix, scope="thread"), "org", "lockers are cleaned on Fridays")
+    world = World(client, prefix)
+    world.say("hello")
+    answer = world.om.recall("locker", "harold", also=["org"])
+
+    assert not answer.hits
+    assert "memory of its own" in answer.left_out["org"]

@@ -1,0 +1,202 @@
+"""P11, shared notes: what is decided is told to a shared memory once, whatever crashes, and goes when its source goes."""
+
+import pytest
+from world import World, scope
+
+from om_api.domain.errors import StoreError
+from om_api.store.sharing import copies
+from om_workers.llm.scripted import Scripted
+from om_workers.work.sharing import Sharing
+from om_workers.work.sweep import Sweeper
+
+
+def answer(*lines, kind="decisions"):
+    said = "".join(f'"{line}",' for line in lines).rstrip(",")
+    section = f'<shared>\n{{"{kind}": [{said}]}}\n</shared>' if lines else ""
+    return f"<observations>\n* 🟡 noted\n</observations>\n{section}"
+
+
+@pytest.fixture
+def house(client, prefix, tmp_path):
+    """Harold shares his decisions with his team, whose memory he composes."""
+
+    def make(*replies, more="", team=""):
+        (tmp_path / "agents/harold").mkdir(parents=True, exist_ok=True)
+        (tmp_path / "observational-memory.yaml").write_text(
+            "observational_memory: {min_recent_messages: 0, tokenizer: estimate}\n"
+        )
+        (tmp_path / "agents/harold/memory.yaml").write_text(
+            "observational_memory:\n  compose: [{resource: team, share: [decisions]}" + more + "]\n"
+        )
+        if team:
+            (tmp_path / "agents/team").mkdir()
+            (tmp_path / "agents/team/memory.yaml").write_text(f"observational_memory: {{{team}}}\n")
+        return World(client, prefix, Scripted(*replies), config_dir=tmp_path)
+
+    return make
+
+
+def observe(world, text="we talked"):
+    world.say(text)
+    world.om.force_observe("t-1", "harold")
+    world.settle()
+
+
+def team(world):
+    return [each.text.split(" ", 4)[-1] for each in world.om.observations("team")]
+
+
+def test_what_was_decided_stands_in_the_shared_memory_with_where_it_comes_from(house):
+    world = house(answer("Ada and Bo decided to ship in May."), answer())
+    observe(world)
+    observe(world)
+    (note,) = world.om.observations("team")
+
+    assert "Ada and Bo decided to ship in May." in note.text
+    assert (note.origin, note.by, note.message_ids) == ("shared", "harold", ())
+    assert note.shared_from.observation == world.om.observations("harold")[0].id
+    assert "ship in May" in world.om.get_context("t-1", "berta", also=["team"]).text
+    assert list(world.om.verify()) == []
+
+
+def test_only_what_is_permitted_is_asked_for_and_shared(house):
+    world = house(answer("I like tea", kind="preferences"), answer("We ship in May"))
+    observe(world)
+    observe(world)
+    (note,) = world.om.observations("team")
+
+    assert "We ship in May" in note.text
+    assert "`shared`" in world.model.requests[0].system
+    assert "preferences" not in str(world.model.requests[0].extractors[-1].schema)
+
+
+def test_it_is_shared_once_whatever_is_repeated_or_crashes_between(house, monkeypatch):
+    world = house(answer("We ship in May"), answer())
+    note, seen = copies.note_shared, []
+
+    def crashes(*args):
+        seen.append(args)
+        if len(seen) == 1:
+            raise StoreError("died", stored=False)
+        return note(*args)
+
+    monkeypatch.setattr(copies, "note_shared", crashes)
+    observe(world)
+    for _ in range(3):
+        world.sweep()
+    observe(world)
+
+    assert len(seen) > 1
+    assert len(world.om.observations("team")) == 1
+
+
+def test_what_a_reflection_has_taken_in_is_not_shared_again(house):
+    world = house(answer("We ship in May"), "<observations>\n* 🟡 We ship in May\n</observations>")
+    observe(world)
+    world.om.force_reflect("team")
+    world.settle()
+    assert world.om.observations("team") == []
+    record = world.services.keys.of("harold").record(scope())
+    world.client.hdel(record, "shared|team")
+    world.sweep()
+
+    assert world.om.observations("team") == []
+
+
+@pytest.mark.parametrize("how", ["forget", "clear", "erase"])
+def test_what_is_removed_takes_what_was_shared_of_it_along(house, how):
+    world = house(answer("We ship in May"))
+    observe(world, "let us say that we ship in May")
+    assert len(world.om.observations("team")) == 1
+    if how == "forget":
+        world.om.forget(world.om.observations("harold")[0].id, "harold")
+    elif how == "clear":
+        world.om.clear("harold")
+    else:
+        world.om.erase("harold", message_id=world.om.observations("harold")[0].message_ids[0], thread_id="t-1")
+
+    assert world.om.observations("team") == []
+
+
+def test_what_a_shared_memory_did_not_take_back_at_once_the_sweep_takes_back(house, monkeypatch):
+    def nothing(*_):
+        yield from ()
+        return []
+
+    world = house(answer("We ship in May"))
+    observe(world)
+    with monkeypatch.context() as patched:
+        patched.setattr(copies, "gone", nothing)
+        world.om.clear("harold")
+    assert len(world.om.observations("team")) == 1
+    world.sweep()
+
+    assert world.om.observations("team") == []
+
+
+def test_a_corrected_source_takes_back_what_was_shared_before(house):
+    world = house(
+        "<observations>\n* 🟡 We ship in May\n</observations>\n"
+        + answer("We ship in May").partition("</observations>")[2]
+    )
+    observe(world)
+    world.om.correct_line("We ship in May", "We ship in June", "harold")
+    world.sweep()
+
+    assert world.om.observations("team") == []
+
+
+@pytest.mark.parametrize("team_is", ["read_only: true", "scope: thread", "paused"])
+def test_a_memory_that_takes_nothing_hurts_nobody_and_is_told_when_it_does(house, team_is, client):
+    world = house(answer("We ship in May"), answer(), more=", {resource: other, share: [decisions]}")
+    if team_is == "paused":
+        world.om.pause("team")
+    elif team_is == "scope: thread":
+        client.set(world.services.keys.of("team").scope, "thread")
+    else:
+        world = house(answer("We ship in May"), answer(), more=", {resource: other, share: [decisions]}", team=team_is)
+    observe(world)
+    assert len(world.om.observations("harold")) == 1
+    assert len(world.om.observations("other")) == 1
+    assert world.om.observations("team") == []
+    if team_is == "paused":
+        world.om.resume("team")
+        world.sweep()
+        assert len(world.om.observations("team")) == 1
+
+
+def test_what_was_shared_is_not_passed_on(house):
+    world = house(answer("We ship in May"))
+    observe(world)
+    (state,) = Sweeper(world.services).states("team")
+
+    assert Sharing(world.services).share(state) == 0
+
+
+def test_an_actor_tells_a_shared_memory_something_by_its_tool_once(house):
+    world = house()
+    world.say("hello")
+    call = {"name": "share_note", "input": {"text": "We ship in May.", "with": "team"}}
+    answers = [world.om.answer_share(call, "harold") for _ in range(2)]
+    refused = world.om.answer_share({"text": "We ship in May.", "with": "org"}, "harold")
+    (note,) = world.om.observations("team")
+
+    assert answers == ["It stands in the memory of team now."] * 2
+    assert "We ship in May." in note.text
+    assert "permitted is team" in refused
+    assert world.om.share_tool("harold", "anthropic")["input_schema"]["properties"]["with"]["enum"] == ["team"]
+
+
+def test_a_shared_memory_and_its_source_come_back_from_a_file_and_nothing_is_shared_twice(house):
+    world = house(answer("We ship in May"), answer())
+    observe(world)
+    lines = {name: list(world.om.export_memory(name)) for name in ("harold", "team")}
+    for name in lines:
+        world.om.clear(name)
+    for name, some in lines.items():
+        world.om.import_memory(some, name)
+    world.sweep()
+    observe(world)
+
+    assert len(world.om.observations("team")) == 1
+    assert list(world.om.verify()) == []
