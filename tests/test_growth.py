@@ -9,21 +9,21 @@ from structlog.testing import capture_logs
 from world import SMALL
 
 from om_api import Message, load_settings
-from om_api.client.context_usage import MOST as SERVED_BYTES
-from om_api.client.context_usage import REMEMBERED as SERVED
-from om_api.client.context_usage import ContextUsage
 from om_api.client.contexts import REMEMBERED
 from om_api.client.core import Core
 from om_api.client.fleet.agent_rows import Row
 from om_api.client.fleet.agent_table import COLUMNS, ORDERS, AgentTable, Filter
-from om_api.client.reader_cache import MOST, READERS, ReaderCache
 from om_api.client.recalling import MOST as RECALLED_BYTES
 from om_api.client.recalling import REMEMBERED as RECALLED
+from om_api.client.remembered.context_usage import MOST as SERVED_BYTES
+from om_api.client.remembered.context_usage import REMEMBERED as SERVED
+from om_api.client.remembered.context_usage import ContextUsage
+from om_api.client.remembered.reader_cache import MOST, READERS, ReaderCache
+from om_api.client.remembered.unsent import MOST as UNSENT
+from om_api.client.remembered.unsent import MOST_BYTES as UNSENT_BYTES
+from om_api.client.remembered.unsent import Unsent
 from om_api.client.syncing import MOST_BYTES as HISTORIES_BYTES
 from om_api.client.syncing import REMEMBERED as HISTORIES
-from om_api.client.unsent import MOST as UNSENT
-from om_api.client.unsent import MOST_BYTES as UNSENT_BYTES
-from om_api.client.unsent import Unsent
 from om_api.client.writing import THREADS
 from om_api.domain.snapshot import Snapshot
 from om_api.domain.tokens import REMEMBERED as COUNTS

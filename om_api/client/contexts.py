@@ -8,9 +8,9 @@ import msgspec
 
 from om_api import context
 from om_api.client.composing import ComposedAsk, Composer
-from om_api.client.known_aliases import KnownAliases
-from om_api.client.reader_cache import Reader, ReaderCache
 from om_api.client.recalling import Recalling
+from om_api.client.remembered.known_aliases import KnownAliases
+from om_api.client.remembered.reader_cache import Reader, ReaderCache
 from om_api.client.reporting import Reporter
 from om_api.context import Context, View
 from om_api.domain import events

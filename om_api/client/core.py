@@ -8,20 +8,20 @@ from om_api.client.contexts import Contexts
 from om_api.client.extracting import ExtractedReader
 from om_api.client.fleet.agents import AgentReader
 from om_api.client.forcing import Forcing
-from om_api.client.known_aliases import KnownAliases
 from om_api.client.lines import LineKeeper
 from om_api.client.owning import Owner
 from om_api.client.reading import MemoryReader, Scopes
 from om_api.client.recall_query import RecallLimits, recall_query
 from om_api.client.recalling import Recalling
 from om_api.client.receipts import Receipt
+from om_api.client.remembered.known_aliases import KnownAliases
+from om_api.client.remembered.unsent import Unsent
 from om_api.client.reporting import Reporter
 from om_api.client.reviewing import Reviewer
 from om_api.client.sharing import NoteSharer
 from om_api.client.syncing import Synced, Syncing, checked
 from om_api.client.threads import ThreadKeeper
 from om_api.client.trying import ModelTester
-from om_api.client.unsent import Unsent
 from om_api.client.watching import Watcher
 from om_api.client.working import WorkingKeeper
 from om_api.client.writing import Writer
@@ -68,20 +68,24 @@ class Core:
         self.contexts = Contexts(
             settings, keys, count, reporter, self.recalling, self.composing, fails_open=fails_open, aliases=aliases
         )
-        self.syncing = Syncing(keys, scopes, self.writing)
-        self.reading = MemoryReader(keys, scopes)
-        self.extracted = ExtractedReader(keys, scopes)
-        self.forcing = Forcing(settings, keys, scopes, reporter)
+        self.syncing, self.forcing = Syncing(keys, scopes, self.writing), Forcing(settings, keys, scopes, reporter)
+        self.reading, self.extracted = MemoryReader(keys, scopes), ExtractedReader(keys, scopes)
+        self._serve_owners(settings, count, reporter)
+        self.agents, self.testing = AgentReader(settings, keys), ModelTester(settings, keys)
+        patience_s = min(1.0, timeout / 2)
+        self.watching = Watcher(settings, keys, scopes, patience_s=patience_s)
+        self.auditing = Auditor(settings, keys, patience_s=patience_s)
+        self.unsent, self._warned, self._away = Unsent(), set[FileProblem](), False
+        self.fails_open, self._settings = fails_open, settings
+
+    def _serve_owners(self, settings: Settings, count: Callable[[str], int], reporter: Reporter) -> None:
+        """The parts for whoever changes what a memory holds."""
+        keys, clock, scopes = self.keys, self.clock, self.scopes
         self.owning = Owner(settings, keys, clock, scopes, count, reporter)
         self.lines = LineKeeper(settings, keys, scopes, count, reporter, self.owning)
         self.working = WorkingKeeper(settings, keys, scopes, count, reporter)
         self.threads = ThreadKeeper(settings, keys, clock, scopes, count, reporter, self.writing)
         self.reviewing = Reviewer(settings, keys, scopes, count, reporter)
-        self.watching = Watcher(settings, keys, scopes, patience_s=min(1.0, timeout / 2))
-        self.agents, self.testing = AgentReader(settings, keys), ModelTester(settings, keys)
-        self.auditing = Auditor(settings, keys, patience_s=min(1.0, timeout / 2))
-        self.unsent, self._warned = Unsent(), set[FileProblem]()
-        self.fails_open, self._away, self._settings = fails_open, False, settings
 
     def add(self, messages: Iterable[Message], *, replace: bool = False, pusher: Pusher = ANYBODY) -> Steps[Receipt]:
         """Add messages. All are checked before the first is sent: a bad one adds none. What replaces others never waits."""

@@ -2,7 +2,7 @@
 
 from om_api.client.reading import Scopes
 from om_api.context.kept import KeptParts
-from om_api.domain.extractors import WORKING, Extracted
+from om_api.domain.kept.extractors import WORKING, Extracted
 from om_api.domain.values import ExtractedValue, Scope, check_id
 from om_api.store.driver.steps import Steps, batch
 from om_api.store.memory import reading

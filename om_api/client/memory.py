@@ -32,13 +32,13 @@ from om_api.domain.audit.audit_entry import AuditEntry
 from om_api.domain.audit.audit_query import AuditPage, AuditQuery
 from om_api.domain.errors import InvalidInputError, StoreError
 from om_api.domain.events import Event, Told, Wanted
+from om_api.domain.kept.working_memory import WorkingChange, WorkingMemory, WorkingVersion
 from om_api.domain.messages import Message
 from om_api.domain.notes.groups import NoteGroup, is_period
 from om_api.domain.notes.pins import Pin
 from om_api.domain.push_limits import ANYBODY, Pusher
 from om_api.domain.values import Chunk, ExtractedValue, Generation, Observation, Outcome, Record, ThreadState
 from om_api.domain.wire import Given, placed
-from om_api.domain.working_memory import WorkingChange, WorkingMemory, WorkingVersion
 from om_api.recall.ranking import Ranker
 from om_api.recall.recalled import HITS, Browsed, Recalled
 from om_api.settings import Settings, load_settings
@@ -216,8 +216,8 @@ class ObservationalMemory:
         In a query "an exact phrase" stands in quotes, `-word` leaves out, `thread:`, `role:`, `before:` and `after:` limit;
         dates in words ("in May", "last week") count from today. `kinds` are what is searched: `message` (and with them notes
         that were set aside in groups), `observation`, `generation`, those that were replaced too. `after` and `before` are
-        dates, ISO 8601 or Unix times. With each message
-        come `around` turns before and after it, never a call without its result. `max_tokens` bounds all of it; where
+        dates, ISO 8601 or Unix times. With each message come `around` turns before and after it, never a call without its
+        result. `max_tokens` bounds all of it; where
         something was left out, `Recalled.next` is the `offset` to go on with. Whatever was acknowledged before this call is
         found by its own words, from that moment on. Two round trips where nothing was sealed since the last one. Raises
         InvalidInputError for what cannot be asked, naming what can. What the setting `compose` and `also` name is looked

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 
-from om_api.client.context_usage import ContextUsage
+from om_api.client.remembered.context_usage import ContextUsage
 from om_api.context import Block
 from om_api.domain.errors import NotPermittedError, StoreError
 from om_api.domain.events import Event

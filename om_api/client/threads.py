@@ -13,10 +13,10 @@ from om_api.client.reporting import Reporter
 from om_api.client.writing import Writer
 from om_api.domain.errors import InvalidInputError, StoreError
 from om_api.domain.events import Event
+from om_api.domain.kept.titles import check_metadata, check_title
 from om_api.domain.message_tokens import count_message
 from om_api.domain.messages import Message
 from om_api.domain.push_limits import Pusher
-from om_api.domain.titles import check_metadata, check_title
 from om_api.domain.values import CopiedFrom, Outcome, ThreadState, check_id
 from om_api.domain.wire import EncodedMessage, encode_message
 from om_api.settings import Settings

@@ -8,12 +8,12 @@ from om_api.client.owning import writable
 from om_api.client.reading import Scopes
 from om_api.client.reporting import Reporter
 from om_api.context.kept import KeptParts, proposed_in
-from om_api.domain import working_memory as fields
 from om_api.domain.errors import InvalidInputError, NotFoundError, StoreError
 from om_api.domain.events import Event
-from om_api.domain.extractors import Extracted
-from om_api.domain.values import Outcome, Scope, check_id
-from om_api.domain.working_memory import KeptFields, WorkingChange, WorkingForm, WorkingMemory, WorkingVersion
+from om_api.domain.kept import working_memory as fields
+from om_api.domain.kept.extractors import Extracted
+from om_api.domain.kept.working_memory import WorkingChange, WorkingForm, WorkingMemory, WorkingVersion
+from om_api.domain.values import KeptFields, Outcome, Scope, check_id
 from om_api.settings import Settings
 from om_api.store.driver.steps import Steps, batch
 from om_api.store.memory import due, reading

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from copy import copy
 
-from om_api.client.known_aliases import KnownAliases
 from om_api.client.receipts import Receipt, ReceiptTally
+from om_api.client.remembered.known_aliases import KnownAliases
 from om_api.client.reporting import Reporter
 from om_api.domain.caching import LRU
 from om_api.domain.errors import InvalidInputError, NotReplicatedError, RateLimitedError, StoreError

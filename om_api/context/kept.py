@@ -7,11 +7,11 @@ import msgspec
 
 from om_api.context.signature import Signer
 from om_api.context.view import View
-from om_api.domain.extractors import WORKING, Extracted, Whose, extracted_with
+from om_api.domain.kept.extractors import WORKING, Extracted, Whose, extracted_with
+from om_api.domain.kept.working_memory import values_of
 from om_api.domain.snapshot import Snapshot
 from om_api.domain.tags import escape
-from om_api.domain.values import ExtractedValue, Generation, Scope, Stored
-from om_api.domain.working_memory import KeptFields, Stamped, values_of
+from om_api.domain.values import ExtractedValue, Generation, KeptFields, Scope, Stamped, Stored
 
 
 class KeptText(NamedTuple):

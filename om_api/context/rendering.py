@@ -62,8 +62,7 @@ class Rendering:
         kept = self._kept_beside(snapshot, view)
         composed = self._composition(snapshot.composed, observations, OwnTimes.of(snapshot))
         stable = self._notes(observations, snapshot, kept.stable, composed)
-        noted = any(block.kind != "kept" for block in stable)
-        tail = self._tails(messages, _of_thread(snapshot), view, first=noted)
+        tail = self._tails(messages, _of_thread(snapshot), view, first=any(block.kind != "kept" for block in stable))
         cap = view.context_max_tokens if max_tokens is None else max_tokens
         beyond = first_turn(messages, tail.sizes, view.raw_max_tokens) if cap is None else 0
         moment = self._moment(snapshot, observations, view, now_ms, unavailable=unavailable, omitted=beyond)

@@ -9,7 +9,7 @@ import msgspec
 
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.folding import folded
-from om_api.domain.working_memory import WorkingForm
+from om_api.domain.kept.working_memory import WorkingForm
 
 _LAST_MS = 250_000_000_000_000  # in the year 9892: a score of a broken clock must not stop a read
 Kind = Literal["preamble", "reflection", "observations", "kept", "continuation", "day", "message", "volatile"]

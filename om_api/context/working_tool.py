@@ -4,9 +4,9 @@ from typing import Any
 
 from om_api.context.tool_formats import object_of, tool_of
 from om_api.domain.errors import InvalidInputError
+from om_api.domain.kept.working_memory import WorkingChange, WorkingForm
 from om_api.domain.tags import escape
 from om_api.domain.values import Outcome
-from om_api.domain.working_memory import WorkingChange, WorkingForm
 
 NAME = "update_working_memory"
 _WHAT = (

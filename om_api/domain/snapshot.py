@@ -3,8 +3,7 @@
 import msgspec
 
 from om_api.domain.messages import Message
-from om_api.domain.values import Chunk, Generation, Record, Scope, Stored, ThreadState
-from om_api.domain.working_memory import KeptFields
+from om_api.domain.values import Chunk, Generation, KeptFields, Record, Scope, Stored, ThreadState
 
 
 class ComposedNotes(msgspec.Struct, kw_only=True):

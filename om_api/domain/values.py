@@ -6,8 +6,10 @@ import random
 import re
 import secrets
 import time
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeGuard
 
 import msgspec
@@ -295,6 +297,27 @@ class Generation(msgspec.Struct, frozen=True, kw_only=True):
     by: str = ""
     extracted: dict[str, dict[str, ExtractedValue]] = {}
     groups: int = 0
+
+
+Stamped = Mapping[str, Sequence[Any]]  # by field: its value, and when (Unix ms) it was said
+_NOTHING: Stamped = MappingProxyType({})
+
+
+class KeptFields(NamedTuple):
+    """What is kept of a working memory: its fields as they are, those that contexts show, and whose doing that is.
+
+    `shown` is what stood when the memory was last activated before the last change.
+    """
+
+    version: int = 0
+    value: Stamped = _NOTHING
+    shown: Stamped = _NOTHING
+    at: int = 0
+    by: str = ""
+
+    def stands(self, activated_at: int) -> Stamped:
+        """What the stable part of a context shows: no change since the last activation (server ms), but for the first."""
+        return self.value if self.at <= activated_at else self.shown
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):

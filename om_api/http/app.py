@@ -13,7 +13,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from starlette.types import ASGIApp
 
 from om_api.client.async_memory import AsyncObservationalMemory
-from om_api.client.context_usage import TELL_S
+from om_api.client.remembered.context_usage import TELL_S
 from om_api.domain.errors import StoreError
 from om_api.http.reference import page
 from om_api.http.requests.app_state import AppState, SharedMemory

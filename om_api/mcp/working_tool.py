@@ -6,7 +6,7 @@ from pydantic import Field
 
 from om_api.context.working_tool import kept_as
 from om_api.domain.api_keys import Role
-from om_api.domain.working_memory import MOST_FIELDS
+from om_api.domain.kept.working_memory import MOST_FIELDS
 from om_api.mcp.arguments import Arguments, FromJson, OfThread, ResourceName
 from om_api.mcp.tool import ADDS, MemoryTool, ToolServices
 

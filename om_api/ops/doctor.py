@@ -77,9 +77,7 @@ def _store(settings: Settings, connection: Connection) -> Iterator[Finding]:
     yield from diagnosis.of_ticks(run(health.ticks(keys)), now.server, alive=bool(workers))
     yield from _pace(settings, keys, connection, workers)
     yield from diagnosis.of_breakers(run(breaker.states(keys, models.with_breaker(settings))))
-    webhooks = run(webhook_records.every(keys))
-    yield from diagnosis.of_webhooks(run(webhook_records.states(keys, webhooks)), now.server)
-    yield from diagnosis.of_reviews(run(review_index.waiting(keys)), now.server)
+    yield from _waiting(keys, connection, now.server)
     state = archive_state.look(settings, lambda: run(archivable.backlog(keys)), timeout_s=_ARCHIVE_S)
     begun = archivable.is_begun(keys)
     yield from diagnosis.of_archive(state, settings.memory.storage.meaning, now.server, is_begun=run(begun))
@@ -91,6 +89,13 @@ def _store(settings: Settings, connection: Connection) -> Iterator[Finding]:
     yield from diagnosis.of_budgets(
         run(budgets.used_up(settings, keys, agents, now.server)), prices.unenforceable(settings)
     )
+
+
+def _waiting(keys: Keys, connection: Connection, now: int) -> Iterator[Finding]:
+    """What waits for others: deliveries for their receivers, reflections for their reviewers."""
+    webhooks = connection.run(webhook_records.every(keys))
+    yield from diagnosis.of_webhooks(connection.run(webhook_records.states(keys, webhooks)), now)
+    yield from diagnosis.of_reviews(connection.run(review_index.waiting(keys)), now)
 
 
 def _pace(settings: Settings, keys: Keys, connection: Connection, workers: Sequence[Worker]) -> Iterator[Finding]:

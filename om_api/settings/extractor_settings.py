@@ -6,7 +6,7 @@ from typing import Annotated, Any, get_args
 from pydantic import PlainValidator
 
 from om_api.domain.errors import InvalidInputError
-from om_api.domain.extractors import KNOWN, Extractor, Filler, Whose, check_schema, check_slug
+from om_api.domain.kept.extractors import KNOWN, Extractor, Filler, Whose, check_schema, check_slug
 from om_api.settings.fields import Mapped, contradiction
 
 MOST = 20  # sections beside the notes: each makes every answer longer

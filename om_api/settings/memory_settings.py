@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from pydantic import model_validator
 
-from om_api.domain.extractors import Extractor, Filler
+from om_api.domain.kept.extractors import Extractor, Filler
 from om_api.domain.policy import Limits
 from om_api.domain.push_limits import MOST, PushLimits
 from om_api.language.telegraphic import NoteStyle

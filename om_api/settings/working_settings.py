@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import PlainValidator, model_validator
 
 from om_api.domain.errors import InvalidInputError
-from om_api.domain.working_memory import LONGEST_TEMPLATE, WorkingForm, form_of
+from om_api.domain.kept.working_memory import LONGEST_TEMPLATE, WorkingForm, form_of
 from om_api.settings.fields import Group, Mapped, contradiction, number, setting, switch, tokens
 
 

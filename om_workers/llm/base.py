@@ -5,7 +5,7 @@ from typing import Any, Literal, Protocol
 import msgspec
 
 from om_api.domain.errors import ModelError
-from om_api.domain.extractors import Extractor
+from om_api.domain.kept.extractors import Extractor
 from om_api.domain.messages import Message
 from om_api.language.telegraphic import NoteStyle
 

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from om_api.domain.errors import InvalidInputError
-from om_api.domain.extractors import Extractor, value_of
+from om_api.domain.kept.extractors import Extractor, value_of
 from om_api.domain.tags import BRACKETS
 from om_workers.prompts import sections
 from om_workers.prompts.library import DEFAULT, prompt

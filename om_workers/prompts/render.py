@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from string import Template
 from typing import Any, NotRequired, TypedDict, Unpack
 
-from om_api.domain.extractors import Extractor
+from om_api.domain.kept.extractors import Extractor
 from om_api.domain.messages import Message
 from om_api.domain.tags import BRACKETS, escape
 from om_api.language.calendar import zone_of
@@ -148,14 +148,12 @@ def reflector_request(
 
     `level` says how hard to press: 0 not at all, 4 the hardest. `dropped` is what an earlier answer left out; it stands
     before the task, in at most 8,000 characters, behind the lines that are `pinned`. `sent_back` is a text that was not
-    approved, and the reviewer's comment. `extractors` are sections that are wanted
-    beside the notes, which say `kept` so far. Raises SettingsError for an unknown variant.
+    approved, and the reviewer's comment. `extractors` are further sections, which say `kept` so far. Raises SettingsError.
     """
     memory = _tagged("memory", "\n\n".join(filter(None, map(with_threads, texts))))
     missing, stays, variant = _list(dropped), "\n".join(map(_quoted, pinned)), manner.get("variant", DEFAULT)
-    pressed = [guidance(level, variant), missing and prompt("reflector_dropped", variant)]
-    pressed += [stays and prompt("reflector_pinned", variant)]
-    pressed += [prompt("reflector_sent_back", variant)] if sent_back else []
+    named = {"reflector_dropped": missing, "reflector_pinned": stays, "reflector_sent_back": sent_back}
+    pressed = [guidance(level, variant), *(prompt(name, variant) for name, there in named.items() if there)]
     pressed += [further.reminder(extractors, variant, "reflector_further")]
     size = f"The whole answer must be shorter than {target_tokens:,} tokens." if target_tokens > 0 else ""
     asked = _ask("reflector_task", manner, _joined([*pressed, size]))

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from om_api.context.kept import proposed_in
-from om_api.domain.extractors import SHARED, TITLE, WORKING, Extracted, Extractor, extracted_with, merged
+from om_api.domain.kept.extractors import SHARED, TITLE, WORKING, Extracted, Extractor, extracted_with, merged
+from om_api.domain.kept.working_memory import WorkingForm, values_of
 from om_api.domain.message_tokens import Count
-from om_api.domain.values import ExtractedValue, Generation, Observation, Stored
-from om_api.domain.working_memory import KeptFields, WorkingForm, values_of
+from om_api.domain.values import ExtractedValue, Generation, KeptFields, Observation, Stored
 from om_api.settings import MemorySettings
 from om_api.settings.composed_memories import shared_kinds
 from om_api.store.reviews.drafts import ReflectionInput

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from om_api.domain import policy
 from om_api.domain.errors import ModelError
-from om_api.domain.extractors import Extracted
+from om_api.domain.kept.extractors import Extracted
 from om_api.domain.notes.catalogue import Catalogued, written
 from om_api.domain.notes.pins import with_pins
 from om_api.domain.policy import Move

@@ -4,11 +4,10 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from om_api.domain.extractors import TITLE, Extracted
+from om_api.domain.kept.extractors import TITLE, Extracted
+from om_api.domain.kept.titles import SUGGESTED
 from om_api.domain.messages import Message
-from om_api.domain.titles import SUGGESTED
-from om_api.domain.values import Chunk, Observation, Scope, ThreadState
-from om_api.domain.working_memory import KeptFields
+from om_api.domain.values import Chunk, KeptFields, Observation, Scope, ThreadState
 from om_api.recall.segment import encode
 from om_api.store.driver.steps import batch, each
 from om_api.store.index.indexing import of_messages
@@ -84,17 +83,10 @@ def read(services: Services, scope: Scope, ids: Sequence[str], seen: ScopeState 
     before = [one.observation for one in stored] + pending
     now = {chunk.id: chunk for chunk in state.chunks if not chunk.ready}
     kept = said_so_far(generations[-1] if generations else None, before)
+    sections = [_kept(kept, thread.id, fields) | _title(pending, thread) for thread in threads]
     return [
-        Sealed(
-            state,
-            now[chunk.id],
-            said,
-            before,
-            _task(pending, thread),
-            waits,
-            _kept(kept, thread.id, fields) | _title(pending, thread),
-        )
-        for chunk, thread, said in zip(chunks, threads, messages, strict=True)
+        Sealed(state, now[chunk.id], said, before, _task(pending, thread), waits, says)
+        for chunk, thread, said, says in zip(chunks, threads, messages, sections, strict=True)
         if chunk.id in now
     ]
 

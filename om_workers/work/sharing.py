@@ -7,7 +7,7 @@ import structlog
 from om_api.context.view import local_time
 from om_api.domain.errors import OMError, StoreError
 from om_api.domain.events import Event
-from om_api.domain.extractors import SHARED
+from om_api.domain.kept.extractors import SHARED
 from om_api.domain.notes.edits import item
 from om_api.domain.values import Observation, Outcome, Scope, SharedFrom, Stored
 from om_api.language.calendar import zone_of

@@ -4,7 +4,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from om_api import Message
-from om_api.client.reader_cache import MOST
+from om_api.client.remembered.reader_cache import MOST
 from om_api.domain.errors import StoreError
 
 MB = 2**20

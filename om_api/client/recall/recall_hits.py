@@ -8,6 +8,7 @@ from om_api.client.recall.around import PAD, WIDE, Surroundings, Window, surroun
 from om_api.client.recall.recall_index import RecallIndex
 from om_api.client.recall.recall_notes import NotedPart
 from om_api.domain.messages import Message
+from om_api.domain.notes.lineage import covered
 from om_api.recall.recalled import RecalledHit
 from om_api.recall.said import said
 from om_api.recall.searching import Hit
@@ -17,7 +18,6 @@ from om_api.store.index.listing import MemoryPlace
 from om_api.store.index.segments import Stretch, stretches
 from om_api.store.memory import reading
 from om_api.store.memory.keys import Keys
-from om_api.store.memory.lineage import covered
 
 
 class MovedError(Exception):

@@ -11,6 +11,7 @@ from om_api.domain import pieces
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.identity import KnownId, mark
 from om_api.domain.messages import Message
+from om_api.domain.notes.lineage import covered
 from om_api.domain.notes.pins import Notes, pins_of
 from om_api.domain.values import Observation
 from om_api.domain.wire import parse_member
@@ -21,7 +22,6 @@ from om_api.store.audit.resource_dump import Members, Part, ResourceDump
 from om_api.store.index.indexing import findable
 from om_api.store.memory.decoding import as_generation, as_observation
 from om_api.store.memory.known import COMPLETE, held_records
-from om_api.store.memory.lineage import covered
 
 T = TypeVar("T")
 _DAY_MS = 86_400_000  # no retention is shorter

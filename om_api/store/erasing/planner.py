@@ -8,7 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from om_api.domain import pieces
-from om_api.domain.extractors import Extracted, extracted_without, without_told
+from om_api.domain.kept.extractors import Extracted, extracted_without, without_told
 from om_api.domain.note_lines import Stripped, without
 from om_api.domain.notes.catalogue import group_named, says_nothing
 from om_api.domain.notes.groups import headed_again

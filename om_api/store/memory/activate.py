@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from om_api.domain.titles import suggestion
+from om_api.domain.kept.titles import suggestion
 from om_api.domain.values import Chunk, Outcome, Scope, new_id
 from om_api.store.driver.replies import outcome
 from om_api.store.driver.steps import Steps, Verb

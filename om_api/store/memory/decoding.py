@@ -9,11 +9,21 @@ import msgspec
 
 from om_api.domain.caching import LRU
 from om_api.domain.errors import InvalidInputError
+from om_api.domain.kept.titles import metadata_of
 from om_api.domain.messages import Message
-from om_api.domain.titles import metadata_of
-from om_api.domain.values import Chunk, CopiedFrom, Generation, Observation, Record, Stored, ThreadState, to_ms
+from om_api.domain.values import (
+    Chunk,
+    CopiedFrom,
+    Generation,
+    KeptFields,
+    Observation,
+    Record,
+    Stamped,
+    Stored,
+    ThreadState,
+    to_ms,
+)
 from om_api.domain.wire import parse_member
-from om_api.domain.working_memory import KeptFields, Stamped
 from om_api.store.driver.replies import Pair, scored
 from om_api.store.memory.keys import WORKING_FIELDS
 

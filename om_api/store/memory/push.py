@@ -83,12 +83,19 @@ def push(
     clock.seen(now)
     if due == _LIMITED:
         raise _limited(resource, pace, *known[0])
+    return _pushed(threads, len(messages), now, due, known)
+
+
+def _pushed(
+    threads: Mapping[str, Sequence[EncodedMessage]], given: int, now: int, due: str, known: Sequence[Any]
+) -> Pushed:
+    """What became of messages, by what the script says of them."""
     if due == _ALIAS:
         return Pushed(0, (), (), (), now, alias=_named(*known[0]))
     if due == _APART:
         return Pushed(0, (), (), (), now, apart=True)
     told = _told(threads, known) if known else ((), ())
-    return Pushed(len(messages) - len(known), *told, tuple(due.split()), now)
+    return Pushed(given - len(known), *told, tuple(due.split()), now)
 
 
 def _told(threads: Mapping[str, Sequence[EncodedMessage]], known: Sequence[tuple[int, bytes]]) -> tuple[_Ids, _Others]:

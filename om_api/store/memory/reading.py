@@ -48,7 +48,7 @@ NotesByName: TypeAlias = Mapping[str, ComposedNotes | None]
 
 
 class Beside(NamedTuple):
-    """What is read in the same round trip: other memories' notes, of which their reader holds some, and who is called how."""
+    """What is read in the same round trip: other memories' notes, of which their reader holds some; an alias by `name`."""
 
     resources: Sequence[str]
     reader: ComposedReader
@@ -67,8 +67,7 @@ def snapshot(
     """Everything a thread's context is made of, at one instant, and the names to begin with next time.
 
     One round trip while `known` is true, with the notes of memories `beside` (on a Cluster of each at an instant of its own); one
-    more whenever a chunk was sealed or a thread began. With a `past` only what is new is decoded: change nothing of it. The
-    `name` beside is what the thread was called, of which it says whether it is an alias.
+    more whenever a chunk was sealed or a thread began. With a `past` only what is new is decoded: change nothing of it.
     """
     past, unset, beside = past or Past(), configured or known.scope, beside or Beside((), ComposedReader())
     for _ in range(_TRIES):

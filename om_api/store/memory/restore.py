@@ -7,6 +7,7 @@ import msgspec
 
 from om_api.domain.errors import InvalidInputError, NotFoundError
 from om_api.domain.notes.groups import lifetime
+from om_api.domain.notes.lineage import difference
 from om_api.domain.notes.pins import Notes, needed, with_pins
 from om_api.domain.values import Generation, Outcome, Scope, Stored, new_id
 from om_api.store.driver.replies import outcome
@@ -14,7 +15,6 @@ from om_api.store.driver.steps import Steps, Verb, exact
 from om_api.store.memory.content import Content, content
 from om_api.store.memory.decoding import as_generation
 from om_api.store.memory.keys import Keys, ResourceKeys
-from om_api.store.memory.lineage import difference
 
 _LISTED = 10  # generations named in an error
 _Back: TypeAlias = Sequence[tuple[int, Stored]]  # each with the generation whose history holds it

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from om_api.domain.extractors import extracted_with, merged
+from om_api.domain.kept.extractors import extracted_with, merged
 from om_api.domain.learned import learned
 from om_api.domain.notes.pins import Notes, Pin, needed, pins_of, with_pins
 from om_api.domain.values import Generation, Scope, Stored

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from om_api.domain.errors import InvalidInputError, NotFoundError, StoreError
-from om_api.domain.extractors import readdressed
 from om_api.domain.identity import KnownId, mark, record_of
+from om_api.domain.kept.extractors import readdressed
 from om_api.domain.message_tokens import count_message
 from om_api.domain.messages import Message
 from om_api.domain.notes.pins import written
@@ -133,13 +133,10 @@ class Aliasing:
 
     def _held(self, scope: Scope, alias: str, thread: str) -> Steps[_AliasContent | None]:
         """What the alias holds; None where it is to be read again."""
-        of, resource = self._of, self._resource
+        of = self._of
         memory = yield from content(self._keys, scope)
         if scope.thread and memory.epoch:
-            raise InvalidInputError(
-                f"thread {alias} of {resource} has a memory of its own: each thread of {resource} does, and two memories are not "
-                f"made one. Clear it first (om clear {resource} --thread {alias}), or move {resource} to scope resource"
-            )
+            raise self._of_its_own(alias)
         raw, known, sources, quarantine, complete = yield from batch(
             as_pairs("ZRANGE", of.messages(alias), 0, -1, "WITHSCORES"),
             as_hash("HGETALL", of.known(alias)),
@@ -147,18 +144,15 @@ class Aliasing:
             as_list("LRANGE", of.rejected, 0, -1),
             as_bool("HEXISTS", of.tokens, COMPLETE),
         )
-        messages = self._messages(raw)
-        if messages is None:
+        if (messages := self._messages(raw)) is None:
             return None
         if (raw or sources or memory.epoch) and not complete:
-            raise StoreError(
-                f"not every id of {resource} is known yet, as an older version kept it: repeat when the sweep has passed",
-                stored=False,
-            )
+            told = f"not every id of {self._resource} is known yet, as an older version kept it: repeat when the sweep has passed"
+            raise StoreError(told, stored=False)
         parted = yield from self._parted(messages, held_records(known), memory, alias, thread)
         names = [chunk.id for chunk in memory.chunks if chunk.thread == alias]
         said = yield from by_name(names, lambda name: as_fields("HMGET", of.chunk(name), "state", "observation"))
-        standing = yield from aliases(self._keys, resource)
+        standing = yield from aliases(self._keys, self._resource)
         return _AliasContent(
             memory,
             parted,
@@ -166,6 +160,13 @@ class Aliasing:
             [name.decode() for name in sources],
             quarantine,
             [name for name, stands in standing.items() if stands == alias],
+        )
+
+    def _of_its_own(self, alias: str) -> InvalidInputError:
+        resource = self._resource
+        return InvalidInputError(
+            f"thread {alias} of {resource} has a memory of its own: each thread of {resource} does, and two memories are not "
+            f"made one. Clear it first (om clear {resource} --thread {alias}), or move {resource} to scope resource"
         )
 
     def _messages(self, raw: Sequence[Pair]) -> list[_RawOfAlias] | None:

@@ -6,10 +6,10 @@ from typing import Any
 import msgspec
 
 from om_api.domain.errors import InvalidInputError, StoreError
-from om_api.domain.extractors import newest
+from om_api.domain.kept.extractors import newest
+from om_api.domain.kept.working_memory import WorkingVersion, values_of
 from om_api.domain.learned import learned
-from om_api.domain.values import Outcome, Scope, is_id, new_id
-from om_api.domain.working_memory import KeptFields, Stamped, WorkingVersion, values_of
+from om_api.domain.values import KeptFields, Outcome, Scope, Stamped, is_id, new_id
 from om_api.store.driver.replies import as_fields, as_hash, outcome, write
 from om_api.store.driver.steps import Batch, Steps, Verb
 from om_api.store.memory.decoding import held, held_of, stamped_of

@@ -37,8 +37,7 @@ class ThreadDay(NamedTuple):
 async def show_agent(request: Request, resource: ResourceId, thread: OfThread = None) -> Response:
     """The memory as it stands: raw messages of a thread, chunks, observations, and the reflection in force."""
     memory = await reader_of(request, resource)
-    found = await memory.threads(resource, order="activity", archived=None)
-    threads = sorted(found, key=lambda each: each.archived_at > 0)
+    threads = await _threads(memory, resource)
     chosen = thread or (threads[0].id if threads else None)
     stats = cast(Stats, await memory.stats(resource))
     own = chosen if stats.scope == "thread" else None
@@ -61,11 +60,21 @@ async def show_agent(request: Request, resource: ResourceId, thread: OfThread = 
         observations=observations[-_OBSERVATIONS:],
         observations_left_out=max(0, len(observations) - _OBSERVATIONS),
         generations=generations,
-        pins=(pins := await memory.pins(resource, own)),
-        pinned={pin.text for pin in pins},
+        **await _pinned(memory, resource, own),
         may=may(request),
         **await _kept(memory, resource, chosen),
     )
+
+
+async def _pinned(memory: AsyncObservationalMemory, resource: str, thread: str | None) -> dict[str, Any]:
+    pins = await memory.pins(resource, thread)
+    return {"pins": pins, "pinned": {pin.text for pin in pins}}
+
+
+async def _threads(memory: AsyncObservationalMemory, resource: str) -> list[ThreadState]:
+    """All threads, those heard of last first, archived ones behind the others."""
+    found = await memory.threads(resource, order="activity", archived=None)
+    return sorted(found, key=lambda each: each.archived_at > 0)
 
 
 async def _kept(memory: AsyncObservationalMemory, resource: str, thread: str | None) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from om_api.domain.extractors import SHARED, TITLE, WORKING, Extractor
+from om_api.domain.kept.extractors import SHARED, TITLE, WORKING, Extractor
 from om_api.language.calendar import LocalTime, days
 from om_api.language.relative_dates import meanings
 from om_api.language.spans import parse_span

@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from om_api.domain.extractors import Extractor
-from om_api.domain.titles import LEAST
+from om_api.domain.kept.extractors import Extractor
+from om_api.domain.kept.titles import LEAST
 from om_api.language.calendar import LocalTime
 from om_api.language.telegraphic import clip, without_lead
 from om_workers.llm.extractive import cues

@@ -3,7 +3,7 @@
 import pytest
 
 from om_api.domain.errors import SettingsError
-from om_api.domain.extractors import KNOWN
+from om_api.domain.kept.extractors import KNOWN
 from om_api.settings.extractor_settings import MOST, extractors_of
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from om_api.domain.extractors import KNOWN, Extractor
+from om_api.domain.kept.extractors import KNOWN, Extractor
 from om_workers.prompts import further
 from om_workers.prompts.library import variants
 from om_workers.prompts.parse import parse_batch, parse_observer

@@ -11,8 +11,8 @@ from om_api.cli.output import as_time, json_option, note, print_json, print_outc
 from om_api.cli.target import Target, checked, command, examples, optional_thread, resource_argument
 from om_api.context.kept import as_text
 from om_api.domain.errors import InvalidInputError
+from om_api.domain.kept.working_memory import WorkingChange
 from om_api.domain.values import Outcome
-from om_api.domain.working_memory import WorkingChange
 
 _thread = click.option("--thread", callback=checked, metavar="THREAD", help="Of which thread, where each has its own.")
 

@@ -6,8 +6,8 @@ from fastapi import APIRouter, Body, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from om_api.domain.api_keys import Role
+from om_api.domain.kept.working_memory import WorkingChange, WorkingMemory, WorkingVersion
 from om_api.domain.values import Outcome
-from om_api.domain.working_memory import WorkingChange, WorkingMemory, WorkingVersion
 from om_api.http.requests.app_state import memory
 from om_api.http.requests.guard import Guarded, key_of, needs
 from om_api.http.requests.parameters import OfThread, ResourceId

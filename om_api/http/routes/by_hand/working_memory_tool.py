@@ -7,7 +7,7 @@ from fastapi import APIRouter, Body, Query, Request, Response
 from om_api.context.tool_formats import ToolFormat
 from om_api.context.working_tool import working_tool
 from om_api.domain.api_keys import Role
-from om_api.domain.working_memory import WorkingForm
+from om_api.domain.kept.working_memory import WorkingForm
 from om_api.http.requests.app_state import memory
 from om_api.http.requests.guard import Guarded, key_of, needs
 from om_api.http.requests.parameters import OfThread, ResourceId

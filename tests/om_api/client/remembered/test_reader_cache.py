@@ -2,7 +2,7 @@
 
 import pytest
 
-from om_api.client.reader_cache import ReaderCache
+from om_api.client.remembered.reader_cache import ReaderCache
 from om_api.domain.messages import Message
 from om_api.domain.wire import encode_message
 

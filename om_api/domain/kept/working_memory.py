@@ -3,15 +3,14 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
 from om_api.domain.errors import InvalidInputError
-from om_api.domain.extractors import Whose, check_schema, fits, merged, newest, stamped
+from om_api.domain.kept.extractors import Whose, check_schema, fits, merged, newest, stamped
 from om_api.domain.learned import learned
-from om_api.domain.values import Outcome
+from om_api.domain.values import Outcome, Stamped
 
 LONGEST_TEMPLATE = 4_000  # characters
 MOST_FIELDS = 50
@@ -19,8 +18,6 @@ LONGEST_FIELD = 80  # characters of a name
 _ITEM = rf"(?P<before>[ \t]*[-*+][ \t]+)(?P<mark>\*\*|__|)(?P<name>[^:*_\n][^:\n]{{0,{LONGEST_FIELD - 1}}}?)"
 _FIELD = re.compile(_ITEM + r"(?:(?P=mark):|:(?P=mark))[ \t]*(?P<hint>.*)")
 _LISTED = 12
-Stamped = Mapping[str, Sequence[Any]]  # by field: its value, and when (Unix ms) it was said
-_NOTHING: Stamped = MappingProxyType({})
 
 
 @learned
@@ -126,23 +123,6 @@ def _written(value: Any) -> str:
         return "; ".join(" ".join(str(item).split()) for item in value)
     text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
     return "\n    ".join(text.strip().splitlines())
-
-
-class KeptFields(NamedTuple):
-    """What is kept of a working memory: its fields as they are, those that contexts show, and whose doing that is.
-
-    `shown` is what stood when the memory was last activated before the last change.
-    """
-
-    version: int = 0
-    value: Stamped = _NOTHING
-    shown: Stamped = _NOTHING
-    at: int = 0
-    by: str = ""
-
-    def stands(self, activated_at: int) -> Stamped:
-        """What the stable part of a context shows: no change since the last activation (server ms), but for the first."""
-        return self.value if self.at <= activated_at else self.shown
 
 
 def values_of(kept: Stamped, proposed: Stamped | None = None) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from om_api.domain.errors import InvalidInputError
-from om_api.domain.extractors import (
+from om_api.domain.kept.extractors import (
     KNOWN,
     LONGEST,
     MOST_ITEMS,

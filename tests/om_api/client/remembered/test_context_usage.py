@@ -4,7 +4,7 @@ import pytest
 from world import World
 
 from om_api import ObservationalMemory
-from om_api.client.context_usage import ContextUsage
+from om_api.client.remembered.context_usage import ContextUsage
 from om_api.context import Block
 from om_api.domain.errors import StoreError
 from om_api.domain.snapshot import Snapshot

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from om_api.domain.errors import InvalidInputError
-from om_api.domain.extractors import TITLE
+from om_api.domain.kept.extractors import TITLE
 from om_api.domain.values import shown
 
 SUGGESTED = "observer"  # who a title is by that gives way to the next suggestion

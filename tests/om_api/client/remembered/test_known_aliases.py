@@ -1,7 +1,7 @@
 """The aliases that a client has met: they only place messages, and are forgotten when the store says otherwise."""
 
 from om_api import Message
-from om_api.client.known_aliases import KnownAliases
+from om_api.client.remembered.known_aliases import KnownAliases
 from om_api.domain.wire import EncodedMessage
 
 

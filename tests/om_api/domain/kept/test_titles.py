@@ -3,7 +3,7 @@
 import pytest
 
 from om_api.domain.errors import InvalidInputError
-from om_api.domain.titles import check_metadata, check_title, metadata_of, suggestion
+from om_api.domain.kept.titles import check_metadata, check_title, metadata_of, suggestion
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """What waits for a store that is away: the newest, within bounds, and each forgotten by whoever sent it."""
 
 from om_api import Message
-from om_api.client.unsent import Unsent
+from om_api.client.remembered.unsent import Unsent
 from om_api.domain.wire import EncodedMessage, encode_message
 
 

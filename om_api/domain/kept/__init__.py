@@ -1,0 +1,1 @@
+"""What is kept beside the notes: values of extractors, fields of working memories, titles of threads. Pure."""
