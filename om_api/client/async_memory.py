@@ -222,8 +222,7 @@ class AsyncObservationalMemory:
         result. `max_tokens` bounds all of it; where
         something was left out, `Recalled.next` is the `offset` to go on with. Whatever was acknowledged before this call is
         found by its own words, from that moment on. Two round trips where nothing was sealed since the last one. Raises
-        InvalidInputError for what cannot be asked, naming what can. What the setting `compose` and `also` name is looked
-        through too, the best hit of each memory first; `may_read` is as in `get_context`.
+        InvalidInputError for what cannot be asked, naming what can. `compose` and `also` name memories to look in too; `may_read`: see `get_context`.
         """
         limits = RecallLimits(thread_id, roles, kinds, after, before, limit, offset, around, max_tokens)
         return await self._run(self._core.recall(resource_id, query, limits, also, may_read))

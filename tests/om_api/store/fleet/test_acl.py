@@ -833,7 +833,7 @@ def test_what_settings_compose_may_be_read_and_not_written(house):
 
     assert "may not read it" in refused.left_out["albert"]
     assert (refused.observations, refused.composed) == (shown.observations, {})
-    assert refused.messages
+    assert refused.blocks
     assert "may not read it" in again.left_out["albert"]
     assert {hit.resource_id for hit in found.hits} == {"harold"}
     assert "albert" in found.left_out
