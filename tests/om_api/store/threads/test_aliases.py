@@ -1,9 +1,23 @@
 """Aliases: what they stand for, what a push and a plain write by one of them come to, and their end."""
 
-from scene import HAROLD, adopt, aliased, call, member, message, nothing_changes, push, pushing, seal, write_plainly
+from scene import (
+    HAROLD,
+    adopt,
+    aliased,
+    call,
+    interrupted,
+    member,
+    message,
+    nothing_changes,
+    push,
+    pushing,
+    seal,
+    write_plainly,
+)
 
 from om_api.domain.values import Outcome
 from om_api.store.audit.verify import verify
+from om_api.store.memory import clear
 from om_api.store.memory import seal as seal_steps
 from om_api.store.memory.known import learn
 from om_api.store.threads.aliases import aliases, resolve, unalias
@@ -88,6 +102,30 @@ def test_what_was_put_under_a_name_that_is_no_alias_any_more_stays_there(store):
     write_plainly(store, member(2), thread="t2")
     with nothing_changes(store):
         assert call(store, "readdress", [of.messages("t2"), of.known("t2"), of.messages("t1")], ["t1"]) == b"superseded"
+
+
+def test_what_is_written_again_under_a_name_that_became_an_alias_is_counted_in_its_thread(store):
+    """Time 0: a worker reads what waits there. Time 1: it becomes an alias. Time 2: the same comes again. Time 3: it counts."""
+
+    def meanwhile():
+        store.run(aliased(store, "t2", "t1"))
+        write_plainly(store, member(2), thread="t2")
+
+    push(store, 1)
+    write_plainly(store, member(2), thread="t2")
+    adopted = store.run(interrupted(adopt(store, "t2"), "adopt", meanwhile))
+
+    assert (adopted.kept, len(raw(store)), raw(store, "t2")) == (2, 2, [])
+    assert store.run(verify(store.keys)) == []
+
+
+def test_a_clear_takes_an_alias_along_that_was_made_since_it_was_planned(store):
+    push(store, 1)
+    making = lambda: store.run(aliased(store, "new", "t1"))  # noqa: E731
+    store.run(interrupted(clear.clear(store.keys, "harold"), "clear", making))
+
+    assert push(store, 2, thread="new").alias is None
+    assert store.run(verify(store.keys)) == []
 
 
 def test_nothing_is_sealed_counted_or_learned_under_an_alias(store):

@@ -291,6 +291,23 @@ def test_what_comes_meanwhile_is_neither_lost_nor_left_behind(store, what):
     whole(store)
 
 
+def test_what_a_model_answered_meanwhile_is_not_thrown_away(store):
+    everything(store)
+    answering = lambda: buffer(store, "c4", thread="t2")  # noqa: E731
+    store.run(interrupted(aliased(store, "t2", "t1"), "alias", answering))
+
+    assert [chunk.ready for chunk in store.run(scope_state.look(store.keys, HAROLD)).chunks] == [True, True]
+
+
+def test_what_comes_into_both_meanwhile_stands_there_once(store):
+    push(store, 1)
+    push(store, 5, thread="t2")
+    store.run(interrupted(aliased(store, "t2", "t1"), "alias", lambda: push(store, 5)))
+
+    assert store.client.zcard(store.keys.of("harold").messages("t1")) == 2
+    whole(store)
+
+
 @pytest.mark.parametrize("number", range(8))
 def test_it_is_whole_at_every_step(store, number):
     everything(store)

@@ -49,6 +49,17 @@ def test_a_push_that_was_known_before_leaves_a_thread_archived(store):
     assert (still, names(store, archived=True), names(store)) == (["t1"], [], ["t1"])
 
 
+def test_a_message_alone_brings_a_thread_back_too(store):
+    """Which no worker need look at: the script has a shorter way for it."""
+    push(store, 1)
+    store.client.hset(store.keys.of("harold").tokens, "*wake", 10_000)
+    push(store, 2)
+    store.run(said(store, archived=True))
+    push(store, 3)
+
+    assert names(store) == ["t1"]
+
+
 def test_a_batch_brings_back_each_thread_that_it_adds_to_and_no_other(store):
     for thread in ("t1", "t2"):
         push(store, 1, thread=thread)
