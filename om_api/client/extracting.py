@@ -3,7 +3,7 @@
 from om_api.client.reading import Scopes
 from om_api.context.kept import KeptParts
 from om_api.domain.kept.extractors import WORKING, Extracted
-from om_api.domain.values import ExtractedValue, Scope, check_id
+from om_api.domain.values import ExtractedValue, Scope
 from om_api.store.driver.steps import Steps, batch
 from om_api.store.memory import reading
 from om_api.store.memory.keys import Keys
@@ -17,8 +17,7 @@ class ExtractedReader:
 
     def of(self, resource: str, thread: str | None) -> Steps[dict[str, ExtractedValue]]:
         """The values of one thread and of its whole memory, by name; without a thread those of the whole memory alone."""
-        if thread is not None:
-            check_id(thread, "thread_id")
+        thread = yield from self._scopes.named(resource, thread)
         scope = yield from self._scopes.of(resource, thread)
         found = yield from self._read(scope)
         values = {**found.get("", {}), **(found.get(thread, {}) if thread else {})}

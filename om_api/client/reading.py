@@ -164,6 +164,7 @@ class MemoryReader:
     def groups(self, resource: str, thread: str | None, within: object, timezone: str) -> Steps[Partly[NoteGroup]]:
         """The groups of notes that were set aside, oldest first: of every thread, or of one; those of a period alone."""
         period, zone = check_group(within), ZoneInfo(timezone)
+        thread = yield from self._scopes.named(resource, thread)
         kept = yield from _partly(self._each(resource, thread, partial(reading.set_aside, self._keys)))
         found = groups_of((each for each in kept if thread in {None, each[1].thread_id}), zone)
         some = (
@@ -176,6 +177,7 @@ class MemoryReader:
         wanted = check_group(name)
         if is_period(wanted):
             raise InvalidInputError(f"{wanted} names several groups: list them, and read one by its own name")
+        thread = yield from self._scopes.named(resource, thread)
         kept = yield from _partly(self._each(resource, thread, partial(reading.set_aside, self._keys)))
         found = [own for _, own in kept if own.group == wanted and thread in {None, own.thread_id}]
         if not found and not kept.partial:

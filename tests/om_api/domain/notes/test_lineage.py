@@ -2,8 +2,8 @@
 
 import pytest
 
-from om_api.domain.values import Generation
 from om_api.domain.notes.lineage import Covered, Difference, covered, difference
+from om_api.domain.values import Generation
 
 # 1 stands for a and b; 2 for c too; 3 undid 2; 4 was made of 3, of c once more, and of d
 HISTORY = {
