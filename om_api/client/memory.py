@@ -217,10 +217,10 @@ class ObservationalMemory:
         dates in words ("in May", "last week") count from today. `kinds` are what is searched: `message` (and with them notes
         that were set aside in groups), `observation`, `generation`, those that were replaced too. `after` and `before` are
         dates, ISO 8601 or Unix times. With each message come `around` turns before and after it, never a call without its
-        result. `max_tokens` bounds all of it; where
-        something was left out, `Recalled.next` is the `offset` to go on with. Whatever was acknowledged before this call is
-        found by its own words, from that moment on. Two round trips where nothing was sealed since the last one. Raises
-        InvalidInputError for what cannot be asked, naming what can. `compose` and `also` name memories to look in too; `may_read`: see `get_context`.
+        result. `max_tokens` bounds all of it; where something was left out, `Recalled.next` is the `offset` to go on with.
+        Whatever was acknowledged before this call is found by its own words, from that moment on. Two round trips where
+        nothing was sealed since the last one. Raises InvalidInputError for what cannot be asked, naming what can. The setting
+        `compose` and `also` name memories to look in too; `may_read`: see `get_context`.
         """
         limits = RecallLimits(thread_id, roles, kinds, after, before, limit, offset, around, max_tokens)
         return self._run(self._core.recall(resource_id, query, limits, also, may_read))
