@@ -5,7 +5,7 @@ import msgspec
 
 from om_api.cli.checks import check_known
 from om_api.cli.commands.by_hand.lines import somebody
-from om_api.cli.output import as_time, json_option, note, print_json, print_table
+from om_api.cli.output import as_time, json_option, note, print_json, print_outcome, print_table
 from om_api.cli.target import Target, checked, command, examples, resource_argument, thread_argument
 from om_api.client.memory import ObservationalMemory
 from om_api.domain.errors import InvalidInputError, NotFoundError
@@ -167,13 +167,15 @@ def alias(target: Target, resource: str, alias: str, thread: str, as_json: bool)
 @command("om thread unalias harold chat-2", of=thread, audited="thread_unaliased")
 @resource_argument
 @click.argument("alias", callback=checked)
-def unalias(target: Target, resource: str, alias: str) -> Outcome:
+@json_option
+def unalias(target: Target, resource: str, alias: str, as_json: bool) -> Outcome:
     """End an alias. What came by it stays with the thread; its name is free again."""
     with target.memory() as om:
         check_known(om, resource)
         done = om.unalias_thread(alias, resource)
     if done is Outcome.REST:
         note(f"{alias} is no alias of {resource}: om thread aliases {resource} lists those that there are")
+    print_outcome(done, as_json)
     return done
 
 

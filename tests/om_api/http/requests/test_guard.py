@@ -28,6 +28,11 @@ NEEDED = {
     ("POST", "/v1/resources/{resource}/recall-tool"): "reader",
     ("GET", "/v1/resources/{resource}/threads"): "reader",
     ("DELETE", "/v1/resources/{resource}/threads/{thread}"): "operator",
+    ("PATCH", "/v1/resources/{resource}/threads/{thread}"): "writer",
+    ("POST", "/v1/resources/{resource}/threads/{thread}/copies"): "writer",
+    ("GET", "/v1/resources/{resource}/aliases"): "reader",
+    ("PUT", "/v1/resources/{resource}/aliases/{alias}"): "operator",
+    ("DELETE", "/v1/resources/{resource}/aliases/{alias}"): "operator",
     ("GET", "/v1/resources/{resource}/observations"): "reader",
     ("GET", "/v1/resources/{resource}/observations/{observation}/messages"): "reader",
     ("DELETE", "/v1/resources/{resource}/observations/{observation}"): "operator",
@@ -104,13 +109,16 @@ BODIES = {
     "lines": {"thread_id": "t-1", "text": "mine"},
     "correct": {"was": "mine", "now": "ours"},
     "pins": {"line": "mine"},
+    "copies": {"to": "t-2"},
+    "{alias}": {"thread_id": "t-1"},
+    "{thread}": {"title": "mine"},
 }
 
 
 def _asked(path, resource):
     body = BODIES.get(path.rpartition("/")[2])
     names = {"thread": "t-1", "observation": "o-1", "message": "m-1", "n": 1, "entry": "0" * 12, "webhook": "0" * 12}
-    names |= {"pin": "p-1", "group": "k3fq7a2m"}
+    names |= {"pin": "p-1", "group": "k3fq7a2m", "alias": "t-3"}
     filled = path.format(resource=resource, **names) + f"?confirm={resource}&q=mine"
     return filled, {} if body is None else {"json": body}
 
