@@ -18,6 +18,15 @@ _ASKING = re.compile(
     r"how (?:do|can|should) (?:i|we)|what (?:is|are|was)|what's)\b[\s,]*",
     re.IGNORECASE,
 )
+_OPENING = re.compile(
+    r"(?:for what it's worth|by the way|to be honest|in short|i (?:guess|think|believe|suppose|know)(?: that)?|"
+    r"(?:i|we)(?:'ve| have)?(?= (?:decided|agreed|moved|started|found|got))|that|and|but|so|well)\b[\s,]*",
+    re.IGNORECASE,
+)
+_REASON = re.compile(
+    r"(?:[;:,\u2026]| \(| (?:because|since|although|so that|which|while)\b).*", re.DOTALL | re.IGNORECASE
+)
+_LEAST_CLAUSE = 15  # characters
 _TOPIC = 2  # words that say something
 
 
@@ -27,8 +36,10 @@ def title(found: Sequence[Unit], _so_far: Any, _clock: LocalTime, _extractor: Ex
     asked = [each for each in own if cues.asked(each.text, each.words)]
     for unit in reversed(asked or own):
         text = without_lead(unit.text)
-        while (lead := _ASKING.match(text)) and lead.end() < len(text):
+        while (lead := _ASKING.match(text) or _OPENING.match(text)) and lead.end() < len(text):
             text = text[lead.end() :]
+        if (reason := _REASON.search(text, _LEAST_CLAUSE)) and reason.start() < len(text):
+            text = text[: reason.start()]
         short = clip(text.rstrip(" .!?,;:"), _LONGEST).removesuffix("...").rstrip(" .,;:")
         if len(short) >= LEAST and "<" not in short:
             return short[0].upper() + short[1:]

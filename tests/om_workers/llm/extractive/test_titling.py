@@ -3,6 +3,7 @@
 import pytest
 
 from om_api import Message
+from om_api.domain.kept.extractors import TITLE, Extractor
 from om_api.language.calendar import LocalTime
 from om_workers.llm.extractive.titling import title
 from om_workers.llm.extractive.units import units
@@ -13,7 +14,7 @@ def titled(*texts, role="user"):
         Message(role=role, content=text, id=f"m-{n}", thread_id="t", resource_id="r", at=1_763_600_000_000 + n)
         for n, text in enumerate(texts)
     ]
-    return title(units(messages), None, LocalTime("UTC"))
+    return title(units(messages), None, LocalTime("UTC"), Extractor(slug=TITLE, instruction=""))
 
 
 @pytest.mark.parametrize(
@@ -22,6 +23,12 @@ def titled(*texts, role="user"):
         (["Can you book a flight to Oslo for Friday?"], "Book a flight to Oslo for Friday"),
         (["Please help me to mend the roof."], "Mend the roof"),
         (["Hi!", "thanks"], ""),
+        (
+            ["We decided to use Postgres instead of MySQL because of JSON support."],
+            "Decided to use Postgres instead of MySQL",
+        ),
+        (["For what it's worth, people asked most about parcels."], "People asked most about parcels"),
+        (["I guess that touches your freeze?"], "Touches your freeze"),
         (["Book a table at Luigi's.", "And the weather is fine today."], "Book a table at Luigi's"),
     ],
 )
