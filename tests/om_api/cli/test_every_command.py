@@ -93,6 +93,10 @@ NOT_TOLD = {
         "chunks",
         "observations",
         "history",
+        "groups",
+        "extracted",
+        "working-memory show",
+        "working-memory versions",
         "sources",
         "recall",
         "browse",
@@ -120,7 +124,7 @@ def test_every_command_that_operates_is_told_to_the_audit_trail(path):
 def test_a_context_as_json_says_what_was_left_out(om_json, observed):
     found = om_json("context", "harold", "t-1", "--format", "openai")
 
-    assert found.keys() == {"format", "context", "tokens", "omitted"}
+    assert found.keys() == {"format", "context", "tokens", "omitted", "composed", "left_out"}
     assert found["context"][0]["role"]
 
 
