@@ -141,11 +141,11 @@ for _, each in ipairs(own) do
 end
 
 if #raw > 0 then
-  local moved, n, left = tonumber(counts[1] or '') or 0, #raw, 0
+  local moved, n = tonumber(counts[1] or '') or 0, #raw
   for _, each in ipairs(raw) do
     n = n - (each.gone and 1 or 0)
   end
-  left = n > 0 and math.max(moved - weight, 0) or 0
+  local left = n > 0 and math.max(moved - weight, 0) or 0
   redis.call('HDEL', tokens, alias, '#' .. alias)
   if n > 0 then
     redis.call('HSET', tokens, thread, string.format('%d', (tonumber(counts[4] or '') or 0) + left), '#' .. thread, string.format('%d', (tonumber(counts[5] or '') or 0) + n))
