@@ -22,6 +22,7 @@ from om_api.store.audit.resource_dump import Members, Part, ResourceDump
 from om_api.store.index.indexing import findable
 from om_api.store.memory.decoding import as_generation, as_observation
 from om_api.store.memory.known import COMPLETE, held_records
+from om_api.store.working.working import fault_of
 
 T = TypeVar("T")
 _DAY_MS = 86_400_000  # no retention is shorter
@@ -55,6 +56,7 @@ def breaches(held: ResourceDump, count: Callable[[Message], int] | None) -> Iter
         yield from _unindexed(held, part)
     yield from _coverage(held)
     yield from _aliases(held)
+    yield from _working(held)
 
 
 # -- scope and counters ------------------------------------------------------------------------------------------------
@@ -446,6 +448,18 @@ def _aliases(held: ResourceDump) -> Iterator[Breach]:
         if standing.get(name) != held.aliases.get(name) or len(held.known.get(name, ())) > 1:
             yield Breach(
                 held.of.known(name), f"is not that of an alias of {held.aliases.get(name, 'none')}, and nothing else"
+            )
+
+
+def _working(held: ResourceDump) -> Iterator[Breach]:
+    """Fields of working memories that cannot be read, or that nobody reads because their thread is an alias."""
+    for name, text in held.working.items():
+        field = name.decode("utf-8", "replace")
+        if fault := fault_of(field, text):
+            yield Breach(held.of.working, f"field {field[:80]} {fault}")
+        elif field.partition(":")[2] in held.aliases:
+            yield Breach(
+                held.of.working, f"field {field[:80]} is an alias' own, and nobody reads it: make it an alias again"
             )
 
 

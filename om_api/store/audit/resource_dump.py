@@ -164,6 +164,7 @@ class ResourceDump(NamedTuple):
     known: dict[str, Mapping[bytes, bytes]]
     aliases: dict[str, str]
     lasting: Mapping[tuple[int, str | None], bool] = MappingProxyType({})
+    working: Mapping[bytes, bytes] = MappingProxyType({})
     settled: bool = False
 
     @property
@@ -216,6 +217,7 @@ def _held(keys: Keys, resource: str, found: Instant) -> ResourceDump:
         reflected={(int(what.id), what.thread): members for what, members in zsets["reflected"]},
         threads={name.decode(): int(at) for name, at in found.zsets.get(of.threads, ())},
         known={str(what.thread): value for what, value in hashes["known"]},
+        working=found.hashes.get(of.working, {}),
         lasting={at: lasts(found.lifetimes[key]) for key, at in _histories(keys, found) if key in found.lifetimes},
         aliases={name.decode(): thread.decode() for name, thread in found.hashes.get(of.aliases, {}).items()},
     )
@@ -247,7 +249,7 @@ def _index(of: ResourceKeys, what: Named, members: Members, found: Instant) -> t
 def _implied(held: ResourceDump) -> set[str]:
     """The keys that what was read names: with less than these read, what is missing may only be unread."""
     of, threads = held.of, _threads(held)
-    names = {of.scope, of.tokens, of.aliases}
+    names = {of.scope, of.tokens, of.aliases, of.working}
     for thread in threads | held.aliases.keys():
         names |= {of.messages(thread), of.sources(thread), of.known(thread)}
     for covered in {None, *held.parts} | (threads if held.scope == "thread" else set()):

@@ -23,6 +23,16 @@ BREAKS = {
         "aliases",
         "which nobody reads there",
     ),
+    "a working memory that cannot be read": (
+        lambda s: s.client.hset(key_of(s, "working"), "value:", b"[]"),
+        "working",
+        "field value: cannot be read",
+    ),
+    "a field that is no working memory's": (
+        lambda s: s.client.hset(key_of(s, "working"), "colour", b"red"),
+        "working",
+        "is none of ours",
+    ),
     "an alias of an alias": (
         lambda s: s.client.hset(key_of(s, "aliases"), mapping={"t8": "t9", "t9": "t1"}),
         "aliases",
