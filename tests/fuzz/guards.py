@@ -91,7 +91,7 @@ GUARDS = (
     Guard(
         "push does not ask what is known",
         "a client repeats a push whose reply was lost, and the message is there twice",
-        without("push", "if was then\n      last", "if false then\n      last"),
+        without("push", "if was then\n        last", "if false then\n        last"),
         seed=1,
     ),
     Guard(

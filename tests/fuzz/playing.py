@@ -38,13 +38,13 @@ _WEIGHTS = {
     **forces.WEIGHTS,
     **owners.WEIGHTS,
     **lines.WEIGHTS,
-    **keeping.WEIGHTS,
     **moving.WEIGHTS,
-    **composing.WEIGHTS,
 }
+# what memories are beside a transcript: in some seeds, which have all of it
+_BESIDE = {**keeping.WEIGHTS, **composing.WEIGHTS, **threads.WEIGHTS}
 VERBS = {verb.__name__: verb for verb in _WEIGHTS}
 _ARCHIVES = {verb.__name__: verb for verb in archiving.WEIGHTS}
-_THREADS = {verb.__name__: verb for verb in threads.WEIGHTS}
+_OTHERS = {verb.__name__: verb for verb in _BESIDE}
 _CLUSTERS = {verb.__name__: verb for verb in migrating.WEIGHTS}
 
 
@@ -52,7 +52,7 @@ def plan(seed: int, operations: int = OPERATIONS, *, on_a_cluster: bool = False)
     """A seed's operations: position and verb. What each does is decided by dice of its own, so that any can be left out."""
     weights = _WEIGHTS | (migrating.WEIGHTS if on_a_cluster else {})
     weights |= archiving.WEIGHTS if has_archive(seed) else {}
-    weights |= threads.WEIGHTS if threads.in_play(seed) else {}
+    weights |= _BESIDE if threads.in_play(seed) else {}
     verbs = [verb.__name__ for verb in weights]
     return list(enumerate(random.Random(f"{seed}:plan").choices(verbs, list(weights.values()), k=operations)))
 
@@ -105,7 +105,7 @@ def step(game: Game, verb: str, dice: random.Random) -> None:
     game.history.append(f"{verb} {game.resource} {game.thread} by {game.worlds.index(game.world)}")
     before = {activity: len(activity.log) for activity in game.running}
     somebody_else()
-    (VERBS | _ARCHIVES | _THREADS | _CLUSTERS)[verb](game)
+    (VERBS | _ARCHIVES | _OTHERS | _CLUSTERS)[verb](game)
     _tell(game, verb, before)
     game.bury()
     game.check()
