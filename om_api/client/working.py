@@ -71,6 +71,7 @@ class WorkingKeeper:
         """
         if not isinstance(given, Mapping):
             raise InvalidInputError("fields are an object: a name and a value each; null empties a field")
+        given = fields.json_of(given)
 
         def change(form: WorkingForm, before: Mapping[str, Any]) -> dict[str, Any]:
             return fields.changed(form, before, given, replace=replace)

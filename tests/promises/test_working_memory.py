@@ -139,6 +139,10 @@ def test_what_was_never_changed_cannot_be_taken_back(house):
         ({"Name": {"first": "Ada"}}, "Name: use text, a number or a list"),
         ({"City": "x " * 2_000}, "tokens: at most 1,000"),
         ([], "fields are an object"),
+        ({"City": "\ud800"}, "what JSON cannot"),
+        ({"City": float("nan")}, "what JSON cannot"),
+        ({"City": {"Graz"}}, "what JSON cannot"),
+        ({3: "Graz"}, "what JSON cannot"),
     ],
 )
 def test_what_cannot_be_kept_is_told_and_changes_nothing(house, given, said):

@@ -133,6 +133,17 @@ def values_of(kept: Stamped, proposed: Stamped | None = None) -> dict[str, Any]:
     return {field: value for field, (value, _) in found.items() if value is not None}
 
 
+def json_of(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields as JSON has them; raises InvalidInputError for what it cannot hold, such as half a character or a NaN."""
+    try:
+        found = msgspec.json.decode(msgspec.json.encode(given))
+    except (TypeError, ValueError, RecursionError, OverflowError):
+        found = None
+    if not isinstance(found, dict) or found != given:
+        raise InvalidInputError("the fields hold what JSON cannot: use text, finite numbers, lists and objects of them")
+    return found
+
+
 def changed(form: WorkingForm, before: Mapping[str, Any], given: Mapping[str, Any], *, replace: bool) -> dict[str, Any]:
     """The values after a change: None and "" empty a field, `replace` empties whatever is not given.
 
@@ -146,7 +157,7 @@ def changed(form: WorkingForm, before: Mapping[str, Any], given: Mapping[str, An
             raise InvalidInputError(
                 f"{str(field)[:LONGEST_FIELD]!r} is no field of the working memory: it has {listed}{meant}"
             )
-    empty = {field: None if value == "" else value for field, value in given.items()}
+    empty = {field: None if isinstance(value, str) and not value.strip() else value for field, value in given.items()}
     after: dict[str, Any] = merged({} if replace else dict(before), empty)
     return {field: after[field] for field in form.fields if field in after}
 
