@@ -9,7 +9,7 @@ from om_api.domain.errors import InvalidInputError, NotFoundError, StoreError
 from om_api.domain.notes.edits import NotedLine, corrected, lines_of, means, replaced
 from om_api.domain.notes.pins import Notes, Pin, written
 from om_api.domain.values import Correction, Generation, Observation, Outcome, Scope, Stored, new_id
-from om_api.store.driver.replies import outcome
+from om_api.store.driver.replies import as_bytes, outcome
 from om_api.store.driver.steps import Steps, Verb, exact
 from om_api.store.memory import restore
 from om_api.store.memory.content import Content, content
@@ -65,12 +65,15 @@ class Keeping(NamedTuple):
 
 def add(keys: Keys, scope: Scope, made: Observation) -> Steps[Outcome]:
     """Append an observation that somebody wrote. Raises StoreError where the memory changes faster than it can be read."""
-    of, member = keys.of(scope.resource), msgspec.json.encode(made)
-    names = [of.scope, of.record(scope), of.tokens, of.observations(scope), of.threads]
+    of = keys.of(scope.resource)
     for _ in range(TRIES):
+        if stands := (yield from as_bytes("HGET", of.aliases, made.thread_id)):  # since it was named
+            made = msgspec.structs.replace(made, thread_id=stands.decode())
+            scope = Scope(scope.resource, scope.thread and made.thread_id)
         read = yield from content(keys, scope)
         word = "resource" if scope.thread is None else "thread"
-        args = [word, read.epoch, new_id(), new_id(), made.thread_id, member, made.tokens]
+        names = [of.scope, of.record(scope), of.tokens, of.observations(scope), of.threads, of.aliases]
+        args = [word, read.epoch, new_id(), new_id(), made.thread_id, msgspec.json.encode(made), made.tokens]
         done = yield from Verb("add_line", names, args, outcome)
         if done is Outcome.ADDED:
             return done

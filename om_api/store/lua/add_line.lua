@@ -1,15 +1,16 @@
--- add_line(scope, record, tokens, observations, threads; word, epoch, fresh_epoch, fresh_key, thread, member, weight)
+-- add_line(scope, record, tokens, observations, threads, aliases; word, epoch, fresh_epoch, fresh_key, thread, member, weight)
 -- Appends an observation that somebody wrote, and that covers no message; makes the record when there is none (epoch ''). A member
 -- has a new id, so a repeated call finds it.
--- Returns 'added', or 'superseded' when the memory is another than the one that was read.
-local scope, record, tokens, observations, threads = unpack(KEYS, 1, 5)
+-- Time 0: somebody notes a line of thread t-2. Time 1: t-2 becomes an alias of t-1. Time 2: the line would be of a thread that nobody reads.
+-- Returns 'added', or 'superseded' when the memory is another than the one that was read, or the thread has become an alias.
+local scope, record, tokens, observations, threads, aliases = unpack(KEYS, 1, 6)
 local word, epoch, fresh, fresh_key, thread, member, weight = unpack(ARGV, 1, 7)
 
 if redis.call('ZSCORE', observations, member) then
   return 'added'
 end
 local in_force = redis.call('GET', scope)
-if (in_force and in_force ~= word) or (redis.call('HGET', record, 'epoch') or '') ~= epoch then
+if (in_force and in_force ~= word) or (redis.call('HGET', record, 'epoch') or '') ~= epoch or redis.call('HEXISTS', aliases, thread) == 1 then
   return 'superseded'
 end
 redis.call('HLEN', tokens)

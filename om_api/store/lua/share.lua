@@ -1,14 +1,14 @@
--- share(scope, record, tokens, observations, threads; word, epoch, seq, fresh_epoch, fresh_key, thread, member, weight)
+-- share(scope, record, tokens, observations, threads, aliases; word, epoch, seq, fresh_epoch, fresh_key, thread, member, weight)
 -- Appends what another memory shares with this one, which covers no message; makes the record when there is none (epoch '').
 -- Whether it was shared before, the caller has looked up in what it read: nothing was appended since while `seq` stands.
 -- Time 0: two workers read that nothing is there yet. Time 1: the first appends it. Time 2: the second names the seq before that;
 -- nothing changes, it reads again and finds it.
--- Returns 'added', 'superseded' when the memory is another than the one that was read, or 'busy' while it is paused.
-local scope, record, tokens, observations, threads = unpack(KEYS, 1, 5)
+-- Returns 'added', 'superseded' when the memory is another than the one that was read or the thread is an alias, or 'busy' while it is paused.
+local scope, record, tokens, observations, threads, aliases = unpack(KEYS, 1, 6)
 local word, epoch, seq, fresh, fresh_key, thread, member, weight = unpack(ARGV, 1, 8)
 
 local in_force, version = redis.call('GET', scope), redis.call('HMGET', record, 'epoch', 'seq')
-if (in_force and in_force ~= word) or (version[1] or '') ~= epoch or tonumber(version[2] or 0) ~= tonumber(seq) then
+if (in_force and in_force ~= word) or (version[1] or '') ~= epoch or tonumber(version[2] or 0) ~= tonumber(seq) or redis.call('HEXISTS', aliases, thread) == 1 then
   return 'superseded'
 end
 if redis.call('HEXISTS', tokens, '*paused') == 1 then

@@ -10,7 +10,7 @@ import msgspec
 from om_api.domain.errors import NotFoundError
 from om_api.domain.values import Generation, Observation, Outcome, Scope, SharedFrom, Stored, new_id
 from om_api.store.archiving.changing import changed, everything, sources_of
-from om_api.store.driver.replies import as_fields, as_int, outcome
+from om_api.store.driver.replies import as_bytes, as_fields, as_int, outcome
 from om_api.store.driver.steps import Steps, Verb
 from om_api.store.erasing.erase import Eraser, an_observation
 from om_api.store.lines.correcting import TRIES, too_fast
@@ -46,10 +46,12 @@ def share(keys: Keys, target: str, made: Observation) -> Steps[Outcome]:
     `rejected` where each of its threads has a memory of its own. Raises StoreError where it changes faster than it can be read.
     """
     scope, of = Scope(target), keys.of(target)
-    names = [of.scope, of.record(scope), of.tokens, of.observations(scope), of.threads]
+    names = [of.scope, of.record(scope), of.tokens, of.observations(scope), of.threads, of.aliases]
     for _ in range(TRIES):
         if (yield from stored_scope(keys, target)) == "thread":
             return Outcome.REJECTED
+        if stands := (yield from as_bytes("HGET", of.aliases, made.thread_id)):
+            made = msgspec.structs.replace(made, thread_id=stands.decode())
         read = yield from content(keys, scope)
         if made.id in _known(read):
             return Outcome.REST
