@@ -9,6 +9,7 @@ from structlog.testing import capture_logs
 from world import SMALL
 
 from om_api import Message, load_settings
+from om_api.client.composing import REMEMBERED as REFUSED
 from om_api.client.contexts import REMEMBERED
 from om_api.client.core import Core
 from om_api.client.fleet.agent_rows import Row
@@ -18,6 +19,7 @@ from om_api.client.recalling import REMEMBERED as RECALLED
 from om_api.client.remembered.context_usage import MOST as SERVED_BYTES
 from om_api.client.remembered.context_usage import REMEMBERED as SERVED
 from om_api.client.remembered.context_usage import ContextUsage
+from om_api.client.remembered.known_aliases import MOST as ALIASES
 from om_api.client.remembered.reader_cache import MOST, READERS, ReaderCache
 from om_api.client.remembered.unsent import MOST as UNSENT
 from om_api.client.remembered.unsent import MOST_BYTES as UNSENT_BYTES
@@ -208,6 +210,8 @@ def rows():
     [
         ("threads that were read", (f"{READERS:,}", f"{MOST // MB} MB")),
         ("scopes that were marked urgent", (f"{REMEMBERED:,}",)),
+        ("memories that the store refused", (f"{REFUSED:,}",)),
+        ("aliases of threads", (f"{ALIASES:,}",)),
         ("contexts served: threads", (f"{SERVED:,}", f"{SERVED_BYTES // MB} MB")),
         ("contexts served: resources", (f"{SERVED:,}",)),
         ("histories that were synced", (f"{HISTORIES}", f"{HISTORIES_BYTES // MB} MB")),
@@ -244,7 +248,7 @@ _MAKERS |= {"WeakSet", "WeakKeyDictionary", "WeakValueDictionary", "Unsent", "Re
 _KEPT = {
     *("core.unsent", "core._warned", "unsent._waiting", "caching._entries", "reader_cache._readers"),
     *("contexts._readers", "contexts._urgent", "contexts._only_read", "writing._last_ms", "reporting.usage"),
-    "syncing._last",
+    *("syncing._last", "composing._refused", "known_aliases._threads"),
     "sql_archive._engines",  # one of each process that this one was forked from
     "framework_memory._names",
     *("openai_agents._had", "openai_agents._runs", "google_adk._held"),
@@ -292,9 +296,10 @@ _KEPT = {
     *("uses._ids", "webhook_sender._client", "recalling._indexes", "analysis._known", "segment._NONE"),
 }
 # of one reader, which is reckoned by what it holds
-_READERS = {"decode_cache._messages", "tail._last", "days._days", "days._lines"}
+_READERS = {"composing._held", "decode_cache._messages", "tail._last", "days._days", "days._lines"}
 _READERS |= {
-    f"recall_index.{name}" for name in ("_activated", "_loose", "_parts", "_places", "_present", "_raw", "standing")
+    f"recall_index.{name}"
+    for name in ("_activated", "_loose", "_parts", "_places", "_present", "_raw", "aside", "standing")
 }
 _READERS |= {
     "recall_index._orders",
@@ -319,7 +324,7 @@ _PASSING = {
         "sections",
         "evidence",
     ),
-    *("loss", "wording", "quarantine", "parts", "transcript", "calendar", "documents", "requests/replies"),
+    *("likeness", "loss", "wording", "quarantine", "parts", "transcript", "calendar", "documents", "requests/replies"),
     *("query", "searching", "arriving_segments", "recalled"),
 }
 
@@ -343,10 +348,17 @@ def _made_in(module):
 
 def _targets(nodes):
     for node in nodes:
-        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None and _is_container(node.value):
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-                if isinstance(target, ast.Attribute | ast.Name):
-                    yield target.attr if isinstance(target, ast.Attribute) else target.id
+                yield from _named(target, node.value)
+
+
+def _named(target, value):
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+        for each, its in zip(target.elts, value.elts, strict=True):
+            yield from _named(each, its)
+    elif isinstance(target, ast.Attribute | ast.Name) and _is_container(value):
+        yield target.attr if isinstance(target, ast.Attribute) else target.id
 
 
 def _is_cache(node):

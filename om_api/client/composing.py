@@ -19,7 +19,7 @@ from om_api.store.memory.keys import Keys
 MayRead: TypeAlias = Callable[[str], bool]
 NOT_BOUND = "the key in use is not bound to it"
 NOT_PERMITTED = "this user of Redis may not read it: om acl shows what an agent's user is granted"
-_REMEMBERED = 4_096
+REMEMBERED = 4_096
 _REFUSED_S = 60.0  # after which a memory that the store refused is asked for again
 
 
@@ -55,7 +55,7 @@ class Composer:
 
     def __init__(self, settings: Settings, keys: Keys) -> None:
         self._settings, self._keys = settings, keys
-        self._refused: LRU[str, float] = LRU(_REMEMBERED)
+        self._refused: LRU[str, float] = LRU(REMEMBERED)
 
     def asked(self, resource: str, also: Collection[str] | str, may_read: MayRead | None = None) -> ComposedAsk:
         """The settings' first, then those that a call names.

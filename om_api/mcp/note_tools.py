@@ -44,7 +44,7 @@ class ShareNote(Arguments):
 
     resource_id: ResourceName
     share_with: Annotated[str, an_id("whose memory it goes to")]
-    text: str = Field(min_length=1, max_length=LONGEST)
+    text: str = Field(min_length=1, max_length=LONGEST, description="the sentence")
 
 
 class ForgetObservation(Arguments):

@@ -7,7 +7,7 @@ import yaml
 
 from om_api.billing import costs
 from om_api.billing.budgets import DAYS
-from om_api.client import context_usage
+from om_api.client.remembered import context_usage
 from om_api.settings import load_settings
 from om_api.store.fleet.spending import KEPT_S
 from om_bench.harness.pipeline import THRIFTY

@@ -6,7 +6,7 @@ from typing import get_args
 
 import msgspec
 
-from om_api.client import context_usage
+from om_api.client.remembered import context_usage
 from om_api.domain.errors import Why
 from om_api.domain.events import BOUNDS, GAP, KINDS, Event, counts_of
 from om_api.http.serving import limits

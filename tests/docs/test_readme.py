@@ -131,17 +131,22 @@ def test_a_program_that_may_not_log_in_or_write_there_says_so(as_harold, own_sto
 
 
 def test_the_yaml_of_an_agent_is_in_force_for_that_agent(tmp_path):
-    (text,) = blocks(README, "yaml")
-    shutil.copytree(ROOT / "config", tmp_path / "config")
-    file = tmp_path / re.search(r"^# (config/\S+)$", text, re.MULTILINE)[1]
-    file.parent.mkdir(parents=True)
-    file.write_text(text)
-    settings = load_settings(tmp_path / "config", {})
+    kept, settings = (_settings_of(text, tmp_path / str(n)) for n, text in enumerate(blocks(README, "yaml")))
 
-    assert settings.problems == ()
+    assert kept.problems == settings.problems == ()
+    assert kept.for_agent("harold").working_memory.observe
+    assert [each["resource"] for each in kept.for_agent("harold").compose] == ["team-blue"]
     assert settings.for_agent("harold").message_threshold == 50_000
     assert settings.for_agent("harold").observer.instruction == "Keep every ticket number and who owns it."
     assert settings.for_agent("albert") == settings.memory
+
+
+def _settings_of(text, folder):
+    shutil.copytree(ROOT / "config", folder / "config")
+    file = folder / re.search(r"^# (config/\S+)$", text, re.MULTILINE)[1]
+    file.parent.mkdir(parents=True)
+    file.write_text(text)
+    return load_settings(folder / "config", {})
 
 
 def test_the_list_of_commands_is_that_of_om_help():

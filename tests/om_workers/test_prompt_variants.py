@@ -10,7 +10,7 @@ from om_workers.prompts.library import prompt
 
 
 def test_observer_and_reflector_are_asked_with_the_prompts_that_their_settings_name(client, prefix):
-    world = World(client, prefix, observer__prompt="condensed", reflection__prompt="legacy")
+    world = World(client, prefix, observer__prompt="condensed", reflection__prompt="legacy", thread_titles="false")
     world.model = Scripted.echo()
     for n in range(6):
         world.say(f"message {n} " + "x" * 400)

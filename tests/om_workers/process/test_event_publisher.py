@@ -109,10 +109,10 @@ def test_an_activation_that_came_too_late_is_told_by_nobody(world, monkeypatch):
     world.say("the tenth")
     activate = activate_steps.activate
 
-    def overtaken(*args):
+    def overtaken(*args, **rest):
         monkeypatch.setattr(activate_steps, "activate", activate)
         world.context()
-        return activate(*args)
+        return activate(*args, **rest)
 
     monkeypatch.setattr(activate_steps, "activate", overtaken)
     world.scope_worker().observe("harold")

@@ -5,14 +5,22 @@ import json
 import jsonschema
 import msgspec
 import pytest
-from world import World
+from world import SMALL, World
 
+from om_api import load_settings
 from om_api.domain.values import Outcome
 from om_api.http.requests import replies
 from om_api.store.fleet import webhook_queue, webhook_records
 from om_api.store.memory import due
 
 OF_ALL = ("/v1/costs", "/v1/series", "/metrics")  # which the key of one resource may not ask
+
+
+@pytest.fixture
+def settings(server_url, prefix):
+    """An agent with a working memory."""
+    kept = {"OM_WORKING_MEMORY__TEMPLATE": "- Name:"}
+    return load_settings(None, {**SMALL, **kept, "OM_PREFIX": prefix, "OM_REDIS_URL": server_url})
 
 
 def test_every_reply_and_every_refusal_is_of_the_form_that_openapi_says(full, ask, app):
@@ -30,6 +38,9 @@ def test_every_reply_and_every_refusal_is_of_the_form_that_openapi_says(full, as
     }
     full.om.add_line("User never flies", "harold", "t-1")
     full.om.pin("User never flies", "harold")
+    full.om.alias_thread("t-other", "t-1", "harold")
+    for name in ("Harold", "Harald"):
+        ask("PATCH", "/v1/resources/harold/working-memory", json={"fields": {"Name": name}})
     reads = [path for path, methods in document["paths"].items() if "get" in methods and not path.endswith("/export")]
     for path in reads:
         answer = ask("GET", path.format(**filled), params={"q": "about"} if path.endswith("/recall") else {})

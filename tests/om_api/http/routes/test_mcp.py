@@ -87,7 +87,7 @@ def test_a_key_that_has_expired_or_was_revoked_opens_nothing(app, ring, client, 
     assert "expired" in answers[1].json()["detail"]
 
 
-@pytest.mark.parametrize(("role", "number"), [("reader", 7), ("writer", 8), ("operator", 9)])
+@pytest.mark.parametrize(("role", "number"), [("reader", 7), ("writer", 10), ("operator", 11)])
 def test_a_key_sees_what_it_may_use(post, role, number):
     tools = post(role, "tools/list").json()["result"]["tools"]
 
@@ -119,7 +119,7 @@ def test_without_keys_this_machine_may_do_everything_and_no_page_may(settings):
         page = http.post("/mcp", json=body, headers={**ACCEPT, "Origin": "http://127.0.0.1:8000"})
         rebound = http.post("/mcp", json=body, headers={**ACCEPT, "Host": "evil.example.org"})
 
-    assert len(here.json()["result"]["tools"]) == 9
+    assert len(here.json()["result"]["tools"]) == 11
     assert (page.status_code, rebound.status_code) == (403, 403)
 
 

@@ -273,11 +273,11 @@ def test_what_is_raw_of_another_thread_or_older_keeps_no_suggestion_away(store):
     assert closing(store) == ("mend the roof", "ask for nails")
 
 
-def test_of_a_thread_of_which_nothing_was_noted_nothing_is_written(store):
+def test_of_a_thread_of_which_nothing_was_noted_only_when_is_written(store):
     noted(store, "c1", 1, spoken=1)
     activate(store, "c1")
 
-    assert not store.client.exists(store.keys.of("harold").thread("t1"))
+    assert list(store.client.hgetall(store.keys.of("harold").thread("t1"))) == [b"observed_at"]
 
 
 def test_fields_of_a_thread_that_are_not_ours_are_kept(store):
