@@ -82,8 +82,8 @@ def test_a_role_sees_the_buttons_that_it_may_use(site, signed_in, agent, role):
         found
         == {
             "reader": set(),
-            "writer": {"Observe now", "Reflect now"},
-            "operator": {"Observe now", "Reflect now", "Pause"},
+            "writer": {"Observe now", "Reflect now", "Archive"},
+            "operator": {"Observe now", "Reflect now", "Archive", "Pause"},
         }[role]
     )
 

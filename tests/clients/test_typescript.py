@@ -34,6 +34,7 @@ pytestmark = pytest.mark.timeout(420)
 _SMALL = {"MESSAGE_THRESHOLD": "1000", "OBSERVATION_THRESHOLD": "4000", "MIN_RECENT_MESSAGES": "0"}
 _QUICK = {"TOKENIZER": "estimate", "OBSERVER_INTERVAL": "0.2s", "REFLECTOR_INTERVAL": "0.3s"}
 _OM = [str(Path(sys.executable).with_name("om")), "api"]
+_KEEPS = 'observational_memory: {working_memory: {template: "- Name:\\n- City:"}}\n'  # the agent keeps-fields
 _AGENT = "acl"  # whose user the tests' server knows
 _TYPED = """
 import { ObservationalMemory, StoreError, type Context } from "cortex-om";
@@ -113,7 +114,10 @@ def environ(tmp_path_factory):
     folder = tmp_path_factory.mktemp("house")
     with Server(folder) as server, contextlib.ExitStack() as crew:
         own = {f"OM_{name}": value for name, value in (_SMALL | _QUICK).items()}
-        own["OM_WORKING_MEMORY__TEMPLATE"] = "- Name:\n- City:"
+        kept = folder / "config" / "agents" / "keeps-fields" / "memory.yaml"
+        kept.parent.mkdir(parents=True)
+        kept.write_text(_KEEPS)
+        own["OM_CONFIG_DIR"] = str(folder / "config")
         own |= {"OM_REDIS_URL": server.url, "OM_BROKER_URL": server.url.replace("/0", "/1")}
         log = crew.enter_context((folder / "workers.log").open("wb"))
         for words in (WORKER, BEAT):

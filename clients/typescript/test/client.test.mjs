@@ -38,7 +38,7 @@ test("an agent keeps messages, reads its context in every form, and finds what i
 });
 
 test("an Actor keeps fields, by itself and by a model's calls, and a change is taken back", async () => {
-  const place = { resourceId: `kept-${fresh().resourceId}` };
+  const place = { resourceId: "keeps-fields" };
   const tool = await memory.workingMemoryTool("anthropic", place);
   await memory.updateWorkingMemory({ Name: "Ada", City: "Graz" }, place);
 
