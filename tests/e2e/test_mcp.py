@@ -139,7 +139,7 @@ def test_a_host_starts_it_and_its_model_remembers(over_stdio):
     tools, (failed, context), (resource,), prompt = asyncio.run(talk())
     fewer, (_, found) = asyncio.run(later())
 
-    assert (len(tools), len(fewer), failed) == (9, 7, False)
+    assert (len(tools), len(fewer), failed) == (11, 7, False)
     assert "user: My flight to Oslo is on Friday." in context
     assert resource.uri == "om://harold/threads/t-1/context"
     assert "Use thread_id 't-1'" in prompt

@@ -242,7 +242,7 @@ GUARDS = (
         "a writer does not ask whether anything was removed meanwhile",
         "what an owner removed while a worker was about to write it is in the archive",
         _fences_are_read_when_it_is_written,
-        seed=135,
+        seed=165,
     ),
     Guard(
         "bring_back does not ask what is archived now",
