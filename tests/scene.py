@@ -340,7 +340,7 @@ def aliased(store: Any, alias: str, thread: str, scope: Any = HAROLD) -> Any:
         return scope
         yield
 
-    return Aliasing(store.keys, store.clock, words, "harold").alias(alias, thread, apart)
+    return Aliasing(store.keys, store.clock, words, "harold", versions=3).alias(alias, thread, apart)
 
 
 def moving(store: Any, to: Any = "thread") -> Any:

@@ -77,7 +77,7 @@ class ThreadKeeper:
     def alias(self, alias: str, thread: str, resource: str) -> Steps[Aliased]:
         """Have a name stand for a thread; what it holds by itself becomes that thread's."""
         self._writable(resource)
-        aliasing = Aliasing(self._keys, self._clock, self._count, resource)
+        aliasing = Aliasing(self._keys, self._clock, self._count, resource, self._versions(resource))
         yield from aliasing.target(alias, thread)
         change = partial(aliasing.alias, alias, thread, lambda: self._scopes.of(resource, alias))
         observed = yield from aliasing.holds(alias)
@@ -85,9 +85,6 @@ class ThreadKeeper:
             yield from aliasing.check(alias, thread, lambda: self._scopes.of(resource, alias))
         did = yield from renamed(self._keys, resource, change) if observed else change()
         self._writer.aliases.learn(resource, alias, did.thread)
-        scope = yield from self._scopes.of(resource, did.thread)
-        yield from working.carry(self._keys, scope, alias, did.thread, self._versions(resource))
-        yield from working.drop(self._keys, resource, alias)
         with suppress(StoreError):  # it is one; the sweep finds what a mark could not say
             yield from due.mark(self._keys.due_observe, [(yield from self._scopes.of(resource, did.thread))])
         yield from self._tell("thread_aliased", resource, alias, to=did.thread)

@@ -1,7 +1,7 @@
 """Extractors: sections that a model fills beside its notes, how a value is read, and what several of them come to."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator, SchemaError, ValidationError
 
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.tags import NAMES
-from om_api.domain.values import ExtractedValue, Observation
+from om_api.domain.values import ExtractedValue, Observation, Stamped
 
 TITLE, WORKING, SHARED = "thread-title", "working-memory", "shared"
 OF_ITSELF = (TITLE, WORKING, SHARED)  # sections of ours, that nobody may call an extractor
@@ -183,9 +183,9 @@ def stamped(fields: Mapping[str, Any], at: int) -> dict[str, list[Any]]:
     return {field: [value, at] for field, value in fields.items()}
 
 
-def newest(before: Mapping[str, list[Any]], found: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
+def newest(before: Stamped, found: Stamped) -> dict[str, Sequence[Any]]:
     """Stamped fields, of each the one that was said last; of two at once what was found later."""
-    return {**before, **{field: each for field, each in found.items() if each[1] >= before.get(field, [None, 0])[1]}}
+    return {**before, **{field: each for field, each in found.items() if each[1] >= before.get(field, (None, 0))[1]}}
 
 
 def without_told(value: Any, gone: Callable[[str], bool]) -> Any:

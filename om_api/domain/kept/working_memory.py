@@ -127,10 +127,7 @@ def _written(value: Any) -> str:
 
 def values_of(kept: Stamped, proposed: Stamped | None = None) -> dict[str, Any]:
     """Fields with their values, of each what was said last: by whoever keeps them, or as an Observer understood it."""
-    found = newest(
-        {field: [*each] for field, each in kept.items()}, {f: [*each] for f, each in (proposed or {}).items()}
-    )
-    return {field: value for field, (value, _) in found.items() if value is not None}
+    return {field: value for field, (value, _) in newest(kept, proposed or {}).items() if value is not None}
 
 
 def json_of(given: Mapping[str, Any]) -> dict[str, Any]:

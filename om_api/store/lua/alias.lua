@@ -1,4 +1,4 @@
--- alias(scope, record, tokens, threads, rejected, draft, aliases, chunks, observations, reflections, messages, known, state, sources, to_messages, to_known, to_state, to_sources, [reflected]..., [own_known]..., [chunk, sealed, segment, new_chunk, new_sealed]..., [segment]...; word, epoch, fresh_epoch, seq, generation, listed, last, pins, alias, thread, [part]...)
+-- alias(scope, record, tokens, threads, rejected, draft, aliases, chunks, observations, reflections, messages, known, state, sources, to_messages, to_known, to_state, to_sources, working, [reflected]..., [own_known]..., [chunk, sealed, segment, new_chunk, new_sealed]..., [segment]...; word, epoch, fresh_epoch, seq, generation, listed, last, pins, alias, thread, [part]...)
 -- uses ids
 -- Makes one thread an alias of another: what it holds is that thread's from here on, whatever tier it stands in, and so is all that
 -- will be written or read under its name. Chunks that no model has answered for are there under a new id, as after an erase: what
@@ -8,13 +8,14 @@
 -- both know is refused: there would be two messages of one id.
 -- Time 0: a client reads what thread-2 holds. Time 1: a message of it is pushed. Time 2: it would be left behind where nobody looks;
 -- its number is not as it was read, and nothing changes.
--- The parts are seven lists, each behind its length, some in the order of the keys: raw (member, record, tokens, gone), histories
+-- The parts are eight lists, each behind its length, some in the order of the keys: raw (member, record, tokens, gone), histories
 -- (lines: seq, was, becomes), aliases of the alias (name), chunks (id, new_id or '' = it is ready, observation), segments of
--- observations (nothing but their keys), observations (seq, was, becomes), generations (n, becomes, tokens), quarantined (index, becomes).
+-- observations (nothing but their keys), observations (seq, was, becomes), generations (n, becomes, tokens), quarantined (index, becomes),
+-- fields of working memories (name, was, becomes; '' = there is none).
 -- Returns 'aliased', or 'superseded' when anything is no longer as it was read.
-local scope, record, tokens, threads, rejected, draft, aliases, chunks, observations, reflections, messages, known, state, sources, to_messages, to_known, to_state, to_sources = unpack(KEYS, 1, 18)
+local scope, record, tokens, threads, rejected, draft, aliases, chunks, observations, reflections, messages, known, state, sources, to_messages, to_known, to_state, to_sources, working = unpack(KEYS, 1, 19)
 local word, epoch, fresh, seq, generation, listed, last, pins, alias, thread = unpack(ARGV, 1, 10)
-local next_key, next_arg = 18, 10
+local next_key, next_arg = 19, 10
 local function key()
   next_key = next_key + 1
   return KEYS[next_key]
@@ -82,6 +83,11 @@ local texts = several(function()
   return each
 end)
 local entries = several(function() return {at = arg(), becomes = arg()} end)
+local kept = several(function()
+  local each = {name = arg(), was = arg(), becomes = arg()}
+  whole = whole and (redis.call('HGET', working, each.name) or '') == each.was
+  return each
+end)
 local counts = redis.call('HMGET', tokens, alias, '#' .. alias, '*', thread, '#' .. thread)
 if not whole or redis.call('ZCARD', messages) ~= #raw or (tonumber(counts[2] or '') or 0) ~= #raw then
   return 'superseded'
@@ -226,6 +232,13 @@ for _, each in ipairs(texts) do
 end
 for _, each in ipairs(entries) do
   redis.call('LSET', rejected, each.at, each.becomes)
+end
+for _, each in ipairs(kept) do
+  if each.becomes == '' then
+    redis.call('HDEL', working, each.name)
+  else
+    redis.call('HSET', working, each.name, each.becomes)
+  end
 end
 if fresh ~= '' then
   redis.call('UNLINK', draft)

@@ -24,6 +24,7 @@ from om_api.store.memory.push import ServerClock
 from om_api.store.memory.quarantine import as_listed, as_rejected
 from om_api.store.memory.scope_state import raw_sets
 from om_api.store.threads.aliases import aliases
+from om_api.store.working import working
 
 _TRIES = 8
 _NAMED = 3  # messages that an error names
@@ -51,7 +52,10 @@ class _RawOfAlias(NamedTuple):
 
 
 class _AliasContent(NamedTuple):
-    """What an alias holds by itself: raw messages, whether its chunks are ready and what they say, which sources it has."""
+    """What an alias holds by itself: raw messages, whether its chunks are ready and what they say, which sources it has.
+
+    `kept` are all working memories of the resource.
+    """
 
     memory: Content
     raw: list[_RawOfAlias]
@@ -59,6 +63,7 @@ class _AliasContent(NamedTuple):
     sources: list[str]
     quarantine: list[bytes]
     aliases: list[str]
+    kept: dict[bytes, bytes]
 
     @property
     def of_chunks(self) -> int:
@@ -67,10 +72,15 @@ class _AliasContent(NamedTuple):
 
 
 class Aliasing:
-    """Has one name of a resource stand for a thread of it. `count` weighs what carries no tokens."""
+    """Has one name of a resource stand for a thread of it. `count` weighs what carries no tokens.
 
-    def __init__(self, keys: Keys, clock: ServerClock, count: Callable[[str], int], resource: str) -> None:
-        self._keys, self._clock, self._count = keys, clock, count
+    Of a working memory `versions` former ones are kept.
+    """
+
+    def __init__(
+        self, keys: Keys, clock: ServerClock, count: Callable[[str], int], resource: str, versions: int
+    ) -> None:
+        self._keys, self._clock, self._count, self._versions = keys, clock, count, versions
         self._resource, self._of = resource, keys.of(resource)
 
     def target(self, alias: str, thread: str) -> Steps[str]:
@@ -124,7 +134,7 @@ class Aliasing:
             held = yield from self._held(scope, alias, target)
             if held is None:
                 continue
-            names, args = _Call(self._of, held, alias, target, self._count).words()
+            names, args = _Call(self._of, held, alias, target, self._count).words(self._versions)
             if (yield from Verb("alias", names, args, says(b"aliased"))):
                 raw = held.raw
                 known, observed = sum(each.gone for each in raw), held.memory.of_thread(alias)
@@ -137,12 +147,13 @@ class Aliasing:
         memory = yield from content(self._keys, scope)
         if scope.thread and memory.epoch:
             raise self._of_its_own(alias)
-        raw, known, sources, quarantine, complete = yield from batch(
+        raw, known, sources, quarantine, complete, kept = yield from batch(
             as_pairs("ZRANGE", of.messages(alias), 0, -1, "WITHSCORES"),
             as_hash("HGETALL", of.known(alias)),
             as_list("ZRANGE", of.sources(alias), 0, -1),
             as_list("LRANGE", of.rejected, 0, -1),
             as_bool("HEXISTS", of.tokens, COMPLETE),
+            as_hash("HGETALL", of.working),
         )
         if (messages := self._messages(raw)) is None:
             return None
@@ -150,17 +161,16 @@ class Aliasing:
             told = f"not every id of {self._resource} is known yet, as an older version kept it: repeat when the sweep has passed"
             raise StoreError(told, stored=False)
         parted = yield from self._parted(messages, held_records(known), memory, alias, thread)
-        names = [chunk.id for chunk in memory.chunks if chunk.thread == alias]
-        said = yield from by_name(names, lambda name: as_fields("HMGET", of.chunk(name), "state", "observation"))
+        said = yield from self._answered([chunk.id for chunk in memory.chunks if chunk.thread == alias])
         standing = yield from aliases(self._keys, self._resource)
-        return _AliasContent(
-            memory,
-            parted,
-            {name: (state, observation) for name, (state, observation) in said.items()},
-            [name.decode() for name in sources],
-            quarantine,
-            [name for name, stands in standing.items() if stands == alias],
-        )
+        own = [name for name, stands in standing.items() if stands == alias]
+        return _AliasContent(memory, parted, said, [name.decode() for name in sources], quarantine, own, kept)
+
+    def _answered(self, names: Sequence[str]) -> Steps[dict[str, tuple[bytes | None, bytes | None]]]:
+        """The states of chunks, and what a model said of them."""
+        asked = lambda name: as_fields("HMGET", self._of.chunk(name), "state", "observation")  # noqa: E731
+        said = yield from by_name(names, asked)
+        return {name: (state, observation) for name, (state, observation) in said.items()}
 
     def _of_its_own(self, alias: str) -> InvalidInputError:
         resource = self._resource
@@ -210,7 +220,7 @@ def _records(reply: Any) -> list[bytes]:
 
 
 class _Call:
-    """What the script is told: keys, and behind the versions the seven lists."""
+    """What the script is told: keys, and behind the versions the eight lists."""
 
     def __init__(
         self, of: ResourceKeys, held: _AliasContent, alias: str, thread: str, count: Callable[[str], int]
@@ -226,7 +236,7 @@ class _Call:
             self._own.chunks or self._own.observations or self._own.history or self._texts or self._held.sources
         )
 
-    def words(self) -> tuple[list[str], list[Any]]:
+    def words(self, versions: int) -> tuple[list[str], list[Any]]:
         """Keys and arguments."""
         of, held, memory = self._of, self._held, self._held.memory
         scope = memory.scope
@@ -234,6 +244,7 @@ class _Call:
         names += [of.chunks(scope), of.observations(scope), of.reflections(scope)]
         for thread in (self._alias, self._thread):
             names += [of.messages(thread), of.known(thread), of.thread(thread), of.sources(thread)]
+        names.append(of.working)
         word, fresh = "resource" if scope.thread is None else "thread", new_id() if self._touched else ""
         args: list[Any] = [word, memory.epoch, fresh, memory.seq, memory.generation, *as_listed(held.quarantine)]
         args += [self._pins(), self._alias, self._thread]
@@ -241,6 +252,7 @@ class _Call:
             names += keys
             args += words
         args += _listed(map(self._line, self._own.observations)) + _listed(self._texts) + _listed(self._entries())
+        args += _listed(working.moved(held.kept, self._alias, self._thread, versions))
         return names, args
 
     def _pins(self) -> bytes:

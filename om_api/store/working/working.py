@@ -10,7 +10,7 @@ from om_api.domain.kept.extractors import newest
 from om_api.domain.kept.working_memory import WorkingVersion, values_of
 from om_api.domain.learned import learned
 from om_api.domain.values import KeptFields, Outcome, Scope, Stamped, is_id, new_id
-from om_api.store.driver.replies import as_fields, as_hash, outcome, write
+from om_api.store.driver.replies import as_fields, as_hash, outcome
 from om_api.store.driver.steps import Batch, Steps, Verb
 from om_api.store.memory.decoding import held, held_of, stamped_of
 from om_api.store.memory.keys import WORKING_FIELDS, Keys, working_fields
@@ -46,17 +46,16 @@ def update(
 ) -> Steps[Outcome]:
     """Write the working memory of a place, if it is the one that was read: else `superseded`. `keep` former versions are kept."""
     of = keys.of(scope.resource)
-    past = {"value": was.value, "at": was.at, "by": was.by} if was.version else None
     args: list[Any] = [place, change or new_id(), was.version or "", msgspec.json.encode(value), by]
-    args += [msgspec.json.encode(past) if past else "", keep]
+    args += [_past_of(was) if was.version else "", keep]
     return (yield from Verb("update_working", [of.working, of.record(scope), of.aliases], args, outcome))
 
 
 def carry(keys: Keys, scope: Scope, place: str, to: str, keep: int) -> Steps[None]:
-    """Have what a thread keeps, which has become an alias or was copied, kept by another one too, where it says nothing newer."""
+    """Have what a thread keeps, which was copied, kept by its copy too, where that says nothing newer."""
     for _ in range(TRIES):
         found = yield from read_each(keys, scope.resource, [place, to])
-        value = newest({f: [*e] for f, e in found[to].value.items()}, {f: [*e] for f, e in found[place].value.items()})
+        value = newest(found[to].value, found[place].value)
         if value == found[to].value:
             return
         done = yield from update(keys, scope, to, found[to], value, found[place].by, keep)
@@ -65,12 +64,35 @@ def carry(keys: Keys, scope: Scope, place: str, to: str, keep: int) -> Steps[Non
     raise StoreError(f"the working memory of {scope} changes faster than it can be read: repeat.", stored=False)
 
 
-def drop(keys: Keys, resource: str, place: str) -> Steps[None]:
-    """Forget what is kept under a thread's name that is an alias now."""
-    of = keys.of(resource)
-    names = [name for name in (yield from as_hash("HGETALL", of.working)) if name.decode().partition(":")[2] == place]
-    if names:
-        yield from write(("HDEL", of.working, *names))
+def moved(kept: Mapping[bytes, bytes], alias: str, thread: str, keep: int) -> list[tuple[str, bytes, bytes]]:
+    """What becomes of the working memories of a resource when a thread becomes an alias of another: name, was, becomes.
+
+    That thread has all of it, or in a version more the fields that were said last; b"" is no field.
+    """
+    own, theirs = _of_place(kept, alias), _of_place(kept, thread)
+    gone = [(f"{kind}:{alias}", text, b"") for kind, text in own.items()]
+    new = _merged(own, theirs, keep) if theirs else own
+    return gone + [(f"{kind}:{thread}", theirs.get(kind, b""), text) for kind, text in new.items()]
+
+
+def _of_place(kept: Mapping[bytes, bytes], place: str) -> dict[str, bytes]:
+    named = {name.decode("utf-8", "replace").partition(":")[::2]: text for name, text in kept.items()}
+    return {kind: text for (kind, of), text in named.items() if of == place}
+
+
+def _merged(own: Mapping[str, bytes], theirs: Mapping[str, bytes], keep: int) -> dict[str, bytes]:
+    mine, was = (held([fields.get(name) for name in WORKING_FIELDS]) for fields in (own, theirs))
+    value = newest(was.value, mine.value)
+    if value == was.value:
+        return {}
+    said, oldest = msgspec.json.encode(value), str(was.version - keep)
+    new = {"version": b"%d" % (was.version + 1), "change": new_id().encode(), "value": said, "shown": said}
+    new |= {"at": b"%d" % max(mine.at, was.at), "by": mine.by.encode(), str(was.version): _past_of(was)}
+    return new | ({oldest: b""} if oldest in theirs else {})
+
+
+def _past_of(was: KeptFields) -> bytes:
+    return msgspec.json.encode({"value": was.value, "at": was.at, "by": was.by})
 
 
 def versions(keys: Keys, resource: str, place: str) -> Steps[list[WorkingVersion]]:

@@ -33,6 +33,7 @@ from om_api.store.lines.correcting import By
 from om_api.store.lines.pinning import pin
 from om_api.store.memory import chunks, decoding, kept, reading, scope_state
 from om_api.store.threads.aliases import aliases
+from om_api.store.working import working
 
 SECTIONS = '* common\n<thread id="t2">\n* of two\n</thread>\n<thread id="t1">\n* of one\n</thread>'
 
@@ -255,6 +256,65 @@ def test_in_thread_scope_raw_messages_move(store):
     whole(store)
 
 
+def keeps(store, thread, **fields):
+    """Write fields of a thread's working memory, each with the time at which it was said."""
+    was = store.run(working.read(store.keys, "harold", thread))
+    value = {**was.value, **{field: [*each] for field, each in fields.items()}}
+    return store.run(working.update(store.keys, HAROLD, thread, was, value, "lotte", 9))
+
+
+def kept_of(store, thread):
+    return {field: value for field, (value, _) in store.run(working.read(store.keys, "harold", thread)).value.items()}
+
+
+def test_a_working_memory_of_its_own_is_the_threads(store):
+    push(store, 1)
+    keeps(store, "t2", name=("Ada", 5))
+    keeps(store, "t2", name=("Bo", 6))
+    store.run(aliased(store, "t2", "t1"))
+
+    assert kept_of(store, "t1") == {"name": "Bo"}
+    assert [each.fields for each in store.run(working.versions(store.keys, "harold", "t1"))] == [{"name": "Ada"}]
+    assert [name for name in store.client.hkeys(store.keys.of("harold").working) if name.endswith(b":t2")] == []
+    whole(store)
+
+
+def test_of_two_working_memories_each_field_is_the_one_that_was_said_last(store):
+    push(store, 1)
+    for at in (1, 2, 3, 4):
+        keeps(store, "t1", name=("Ada", 9), city=("Graz", at))
+    keeps(store, "t2", name=("Bo", 6), city=("Rome", 6))
+    store.run(aliased(store, "t2", "t1"))
+
+    assert kept_of(store, "t1") == {"name": "Ada", "city": "Rome"}
+    now = store.run(working.read(store.keys, "harold", "t1"))
+    assert (now.version, now.by, now.shown) == (5, "lotte", now.value)
+    assert [each.version for each in store.run(working.versions(store.keys, "harold", "t1"))] == [2, 3, 4]
+    whole(store)
+
+
+def test_a_working_memory_that_says_nothing_newer_adds_no_version(store):
+    push(store, 1)
+    keeps(store, "t1", name=("Ada", 9))
+    keeps(store, "t2", name=("Bo", 6))
+    store.run(aliased(store, "t2", "t1"))
+
+    assert store.run(working.read(store.keys, "harold", "t1")).version == 1
+    assert kept_of(store, "t1") == {"name": "Ada"}
+
+
+@pytest.mark.parametrize("thread", ["t1", "t2"])
+def test_a_field_that_is_written_meanwhile_is_kept(store, thread):
+    """Time 0: a client reads both. Time 1: an Actor writes a field. Time 2: what was read would be written over it."""
+    push(store, 1)
+    keeps(store, "t1", name=("Ada", 5))
+    keeps(store, "t2", city=("Graz", 5))
+    store.run(interrupted(aliased(store, "t2", "t1"), "alias", lambda: keeps(store, thread, hobby=("tea", 7))))
+
+    assert kept_of(store, "t1") == {"name": "Ada", "city": "Graz", "hobby": "tea"}
+    assert kept_of(store, "t2") == {}
+
+
 def test_in_thread_scope_a_memory_of_its_own_is_refused(store):
     push(store, 1, thread_scope=True)
     observed(store, "o2", 2, thread="t2", scope=Scope("harold", "t2"))
@@ -326,6 +386,7 @@ def test_an_alias_that_names_too_few_of_its_own_is_refused(store):
     fixed += [of.chunks(HAROLD), of.observations(HAROLD), of.reflections(HAROLD)]
     for thread in ("t2", "t1"):
         fixed += [of.messages(thread), of.known(thread), of.thread(thread), of.sources(thread)]
+    fixed += [of.working]
     args = ["resource", "", "", "0", "0", 0, "", "", "t2", "t1", *[0] * 8]
     with nothing_changes(store):
         assert call(store, "alias", fixed, args) == b"superseded"
