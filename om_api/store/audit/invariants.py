@@ -457,10 +457,9 @@ def _working(held: ResourceDump) -> Iterator[Breach]:
         field = name.decode("utf-8", "replace")
         if fault := fault_of(field, text):
             yield Breach(held.of.working, f"field {field[:80]} {fault}")
-        elif field.partition(":")[2] in held.aliases:
-            yield Breach(
-                held.of.working, f"field {field[:80]} is an alias' own, and nobody reads it: make it an alias again"
-            )
+        elif (thread := field.partition(":")[2]) in held.aliases:
+            told = f"nobody reads it: unalias {thread}, and make it an alias again"
+            yield Breach(held.of.working, f"field {field[:80]} is an alias' own, and {told}")
 
 
 def _twice(values: Iterable[T]) -> list[T]:

@@ -33,6 +33,15 @@ BREAKS = {
         "working",
         "is none of ours",
     ),
+    "a working memory of an alias": (
+        lambda s: (
+            s.client.hset(key_of(s, "known", "t9"), "=", "t1")
+            + s.client.hset(key_of(s, "aliases"), "t9", "t1")
+            + s.client.hset(key_of(s, "working"), mapping={"version:t9": 1, "value:t9": b'{"name":["Ada",1]}'})
+        ),
+        "working",
+        "nobody reads it: unalias t9, and make it an alias again",
+    ),
     "an alias of an alias": (
         lambda s: s.client.hset(key_of(s, "aliases"), mapping={"t8": "t9", "t9": "t1"}),
         "aliases",
