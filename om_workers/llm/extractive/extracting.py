@@ -172,7 +172,7 @@ Rule = Callable[
 ]  # of what was said, what the section says so far, and the clock
 RULES: dict[str, Rule] = {
     TITLE: titling.title,
-    SHARED: lambda found, so_far, clock, _: shared(found, so_far, clock),
+    SHARED: lambda found, _, __, wanted: shared(found, (wanted.schema or {})["properties"]),
     "contacts": _contacts,
     "dates-ahead": _dates_ahead,
     "decisions": _decisions,

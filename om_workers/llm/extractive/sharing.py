@@ -1,10 +1,8 @@
 """What a shared memory is told, without a model: sentences that say plainly that something was decided, preferred or is so."""
 
 import re
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Collection, Sequence
 
-from om_api.language.calendar import LocalTime
 from om_api.language.telegraphic import one_line
 from om_workers.llm.extractive.units import Unit
 
@@ -24,15 +22,13 @@ _MOST = 20
 _LONGEST = 400
 
 
-def shared(
-    found: Sequence[Unit], _so_far: Any, _clock: LocalTime, kinds: Sequence[str] = tuple(_CUES)
-) -> dict[str, list[str]]:
-    """The sentences of people that have such words, by what they are; questions and what was pasted are none."""
+def shared(found: Sequence[Unit], kinds: Collection[str]) -> dict[str, list[str]]:
+    """The sentences of people that have words of one of the kinds, by which; questions and what was pasted are none."""
     said: dict[str, list[str]] = {}
     for unit in found:
         if unit.role != "user" or unit.pasted or unit.text.rstrip().endswith("?"):
             continue
-        kind = next((kind for kind in kinds if _CUES[kind].search(unit.text)), None)
+        kind = next((kind for kind in _CUES if kind in kinds and _CUES[kind].search(unit.text)), None)
         text = one_line(unit.text)[:_LONGEST].strip()
         if kind and text and text not in said.setdefault(kind, []) and len(said[kind]) < _MOST:
             said[kind].append(text)
