@@ -81,8 +81,7 @@ class Owner:
         for target in (each.resource for each in composed if each.share):
             language = self._settings.for_agent(target).recall.language
             with suppress(OMError):
-                for copy in (yield from copies.gone(self._keys, target)):
-                    yield from copies.take_back(self._keys, self._clock, self._count, language, target, copy)
+                yield from copies.take_back_gone(self._keys, self._clock, self._count, language, target)
 
     def _changed(
         self, resource: str, change: Callable[[], Steps[T]], wanted: Callable[[str], bool], *, removes: bool = True

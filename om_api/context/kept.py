@@ -3,11 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-import msgspec
-
 from om_api.context.signature import Signer
 from om_api.context.view import View
-from om_api.domain.kept.extractors import WORKING, Extracted, Whose, extracted_with
+from om_api.domain.kept.extractors import WORKING, Extracted, Whose, as_words, extracted_with
 from om_api.domain.kept.working_memory import values_of
 from om_api.domain.snapshot import Snapshot
 from om_api.domain.tags import escape
@@ -104,5 +102,4 @@ def as_text(value: Any) -> str:
 
 
 def _inline(value: Any) -> str:
-    said = value if isinstance(value, str) else msgspec.json.encode(value).decode()
-    return " ".join(said.split())
+    return " ".join(as_words(value).split())

@@ -56,6 +56,7 @@ _INITIALS = "".join(sorted({letter for name in NAMES for letter in (name[0], chr
 # the cheapest look comes first, because a text may be all brackets: which letter is next
 NAMED = rf"(?=[\s{_SLASH}{_UNSEEN}]*+(?=[{_INITIALS}])(?:{'|'.join(map(_spelled, NAMES))})(?![\w.:-]))"
 _BRACKET = re.compile(f"[{BRACKETS}]")
+_CLOSES_NOTHING = str.maketrans(dict.fromkeys(BRACKETS, "&lt;"))
 _SLICE = 16_000  # characters in one call of a regex, because no other thread runs meanwhile
 
 
@@ -63,6 +64,11 @@ _SLICE = 16_000  # characters in one call of a regex, because no other thread ru
 def _opens() -> re.Pattern[str]:
     """The bracket of a tag, compiled at the first text that has a bracket: it takes longer than most imports."""
     return re.compile(rf"[{BRACKETS}]{NAMED}(?!{GENERIC}|{COMPARED})", re.IGNORECASE)
+
+
+def without_brackets(text: str) -> str:
+    """The text with every `<` written as `&lt;`: it stands in a tag of a prompt alone, which `escape` does not know."""
+    return text.translate(_CLOSES_NOTHING)
 
 
 def escape(text: str) -> str:

@@ -7,12 +7,11 @@ from typing import Any
 import msgspec
 
 from om_api.domain.errors import InvalidInputError
-from om_api.domain.kept.extractors import Extractor, value_of
-from om_api.domain.tags import BRACKETS
+from om_api.domain.kept.extractors import Extractor, as_words, value_of
+from om_api.domain.tags import without_brackets
 from om_workers.prompts import sections
 from om_workers.prompts.library import DEFAULT, prompt
 
-_CLOSES_NOTHING = str.maketrans(dict.fromkeys(BRACKETS, "&lt;"))
 Priors = Mapping[str, Mapping[str, Any]]  # by thread ("": there is only one), then by slug: what is said so far
 
 
@@ -41,7 +40,7 @@ def kept(extractors: Sequence[Extractor], priors: Priors) -> str:
     """What the sections say so far, in tags that nothing in them can close."""
     known = {each.slug for each in extractors}
     return "\n".join(
-        f'<kept section="{slug}"{_of(thread)}>\n{_written(value)}\n</kept>'
+        f'<kept section="{slug}"{_of(thread)}>\n{without_brackets(as_words(value))}\n</kept>'
         for thread, values in priors.items()
         for slug, value in values.items()
         if slug in known and value
@@ -50,11 +49,6 @@ def kept(extractors: Sequence[Extractor], priors: Priors) -> str:
 
 def _of(thread: str) -> str:
     return f' thread="{thread}"' if thread else ""
-
-
-def _written(value: Any) -> str:
-    said = value if isinstance(value, str) else msgspec.json.encode(value).decode()
-    return said.translate(_CLOSES_NOTHING)
 
 
 def take(text: str, slugs: Iterable[str]) -> tuple[dict[str, str], str]:

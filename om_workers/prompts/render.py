@@ -6,7 +6,7 @@ from typing import Any, NotRequired, TypedDict, Unpack
 
 from om_api.domain.kept.extractors import Extractor
 from om_api.domain.messages import Message
-from om_api.domain.tags import BRACKETS, escape
+from om_api.domain.tags import escape, without_brackets
 from om_api.language.calendar import zone_of
 from om_api.language.telegraphic import NoteStyle
 from om_workers.llm.base import Request
@@ -19,7 +19,6 @@ from om_workers.prompts.threads import thread_section, with_threads
 from om_workers.prompts.transcript import format_messages, format_threads
 
 _MOST_DROPPED = 8_000
-_CLOSES_NOTHING = str.maketrans(dict.fromkeys(BRACKETS, "&lt;"))
 _SHORTENED = (
     "The previous observations were shortened for you; the agent still has all of them. Something that you do not find"
     " above may have been noted already."
@@ -151,7 +150,7 @@ def reflector_request(
     approved, and the reviewer's comment. `extractors` are further sections, which say `kept` so far. Raises SettingsError.
     """
     memory = _tagged("memory", "\n\n".join(filter(None, map(with_threads, texts))))
-    missing, stays, variant = _list(dropped), "\n".join(map(_quoted, pinned)), manner.get("variant", DEFAULT)
+    missing, stays, variant = _list(dropped), "\n".join(map(without_brackets, pinned)), manner.get("variant", DEFAULT)
     named = {"reflector_dropped": missing, "reflector_pinned": stays, "reflector_sent_back": sent_back}
     pressed = [guidance(level, variant), *(prompt(name, variant) for name, there in named.items() if there)]
     pressed += [further.reminder(extractors, variant, "reflector_further")]
@@ -201,11 +200,6 @@ def _tasks(threads: Mapping[str, Sequence[Message]], prior: Mapping[str, str]) -
 
 def _tagged(name: str, text: str) -> str:
     return f"<{name}>\n{text}\n</{name}>" if text else ""
-
-
-def _quoted(line: str) -> str:
-    """A pinned line that closes nothing: `pinned` is a tag of this prompt alone, which nothing else escapes."""
-    return line.translate(_CLOSES_NOTHING)
 
 
 def _list(dropped: Sequence[str]) -> str:

@@ -114,15 +114,11 @@ class Sharing:
         if not state.record.shared_in or state.scope.thread or self._services.agent(state.scope).read_only:
             return 0
         target, services = state.scope.resource, self._services
-        found = self._run(copies.gone(services.keys, target))
         language = services.agent(state.scope).recall.language
-        done = [
-            self._run(copies.take_back(services.keys, services.clock, services.count, language, target, copy))
-            for copy in found
-        ]
-        if any(done):
-            _log.info("shared_notes_taken_back", scope=target, observations=sum(done))
-        return sum(done)
+        steps = copies.take_back_gone(services.keys, services.clock, services.count, language, target)
+        if done := self._run(steps):
+            _log.info("shared_notes_taken_back", scope=target, observations=done)
+        return done
 
 
 def _why(target: str, did: Outcome) -> str:

@@ -189,12 +189,19 @@ def newest(before: Stamped, found: Stamped) -> dict[str, Sequence[Any]]:
 
 
 def without_told(value: Any, gone: Callable[[str], bool]) -> Any:
-    """A value without the fields and items that tell what is to go; None where nothing is left."""
+    """A value without the fields and items that tell what is to go, however deep; None where nothing is left."""
     if isinstance(value, dict):
-        return {field: each for field, each in value.items() if not gone(f"{field}: {_as_words(each)}")} or None
+        return {field: each for field, each in value.items() if not gone(_told({field: each}))} or None
     if isinstance(value, list):
-        return [item for item in value if not gone(_as_words(item))] or None
-    return None if gone(_as_words(value)) else value
+        return [item for item in value if not gone(_told(item))] or None
+    return None if gone(_told(value)) else value
+
+
+def _told(value: Any) -> str:
+    """What a value says, in words as they were said: JSON would write quotes and ends of lines otherwise."""
+    if isinstance(value, dict):
+        return "\n".join(f"{field}: {_told(each)}" for field, each in value.items())
+    return "\n".join(map(_told, value)) if isinstance(value, list) else as_words(value)
 
 
 def extracted_without(values: Mapping[str, Any], gone: Callable[[str], bool]) -> dict[str, Any]:
@@ -203,5 +210,6 @@ def extracted_without(values: Mapping[str, Any], gone: Callable[[str], bool]) ->
     return {slug: value for slug, value in left.items() if value is not None}
 
 
-def _as_words(value: Any) -> str:
+def as_words(value: Any) -> str:
+    """A value as a text: itself, or as JSON."""
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()

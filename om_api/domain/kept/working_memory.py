@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from om_api.domain.errors import InvalidInputError
-from om_api.domain.kept.extractors import Whose, check_schema, fits, merged, newest, stamped
+from om_api.domain.kept.extractors import Whose, as_words, check_schema, fits, merged, newest, stamped
 from om_api.domain.learned import learned
 from om_api.domain.values import Outcome, Stamped
 
@@ -121,7 +121,7 @@ def _written(value: Any) -> str:
     """A value as it stands behind its name: of several lines the further ones are indented, so that none passes for a field."""
     if isinstance(value, list) and all(isinstance(item, str | int | float) for item in value):
         return "; ".join(" ".join(str(item).split()) for item in value)
-    text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    text = as_words(value)
     return "\n    ".join(text.strip().splitlines())
 
 

@@ -15,13 +15,12 @@ from om_api.store.driver.replies import Pair, as_int, as_pairs, server_ms
 from om_api.store.driver.steps import Batch, Steps, batch, by_name
 from om_api.store.memory.clear import threads_of
 from om_api.store.memory.decoding import AWAY, as_generation, as_observation, unsealed_threads
-from om_api.store.memory.instant import NOTHING, Instant, Wanted, settled
+from om_api.store.memory.instant import NOTHING, Instant, Wanted, lasts, settled
 from om_api.store.memory.keys import Keys, ResourceKeys, histories
 from om_api.store.threads.aliases import as_aliases
 
 LINES = 500  # given at once
 _SOURCES = 10  # read in one round trip
-_FOR_EVER = -1  # as PTTL says it
 # of a record: requests, since when nothing changed, what an import makes anew
 _PASSING = ("force", "stirred", "indexed", "proposed")
 
@@ -183,7 +182,7 @@ class ExportSnapshot:
     def expires_at(self, key: str) -> int | None:
         """When a key expires, in Unix ms, None for one that does not; a lifetime that is not known has ended."""
         left = self._found.lifetimes.get(key, 0)
-        return None if left == _FOR_EVER else self.now + max(0, left)
+        return None if lasts(left) else self.now + max(0, left)
 
     @property
     def threads(self) -> list[str]:

@@ -1,13 +1,14 @@
 """Sharing: what one memory tells another, as an observation there, which goes when what it was made of goes."""
 
 import hashlib
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import msgspec
 
 from om_api.domain.errors import NotFoundError
+from om_api.domain.message_tokens import Count
 from om_api.domain.values import Generation, Observation, Outcome, Scope, SharedFrom, Stored, new_id
 from om_api.store.archiving.changing import changed, everything, sources_of
 from om_api.store.driver.replies import as_bytes, as_fields, as_int, outcome
@@ -21,7 +22,6 @@ from om_api.store.memory.keys import Keys
 from om_api.store.memory.push import ServerClock
 from om_api.store.memory.reading import stored_scope
 
-Count: TypeAlias = Callable[[str], int]
 ORIGIN = "shared"
 
 
@@ -136,6 +136,14 @@ def _is_gone(copy: SharedCopy, source: Content, began: int) -> bool:
     if made.observation in _known(source):
         return False
     return began > made.made_at or not generations or generations[0].n <= 1
+
+
+def take_back_gone(keys: Keys, clock: ServerClock, count: Count, language: str, target: str) -> Steps[int]:
+    """Take out of a memory all that was shared with it and is `gone`; how many notes that were."""
+    done = 0
+    for copy in (yield from gone(keys, target)):
+        done += yield from take_back(keys, clock, count, language, target, copy)
+    return done
 
 
 def take_back(

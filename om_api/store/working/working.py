@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from om_api.domain.errors import InvalidInputError, StoreError
-from om_api.domain.kept.extractors import newest
+from om_api.domain.kept.extractors import newest, without_told
 from om_api.domain.kept.working_memory import WorkingVersion, values_of
 from om_api.domain.learned import learned
 from om_api.domain.values import KeptFields, Outcome, Scope, Stamped, is_id, new_id
@@ -146,13 +146,9 @@ def _without(name: bytes, text: bytes, gone: Callable[[str], bool]) -> bytes:
 
 
 def _left(fields: Stamped, text: bytes, gone: Callable[[str], bool]) -> bytes:
-    left = {field: each for field, each in fields.items() if not _tells(field, each[0], gone)}
+    kept = without_told({field: value for field, (value, _) in fields.items()}, gone) or {}
+    left = {field: each for field, each in fields.items() if field in kept}
     return text if len(left) == len(fields) else msgspec.json.encode(left)
-
-
-def _tells(field: str, value: Any, gone: Callable[[str], bool]) -> bool:
-    said = value if isinstance(value, str) else msgspec.json.encode(value).decode()
-    return gone(f"{field}: {said}")
 
 
 def checked(fields: Mapping[str, bytes]) -> dict[str, bytes]:

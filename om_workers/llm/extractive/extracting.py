@@ -6,9 +6,7 @@ from datetime import date
 from itertools import chain
 from typing import Any
 
-import msgspec
-
-from om_api.domain.kept.extractors import SHARED, TITLE, WORKING, Extractor
+from om_api.domain.kept.extractors import SHARED, TITLE, WORKING, Extractor, as_words
 from om_api.language.calendar import LocalTime, days
 from om_api.language.relative_dates import meanings
 from om_api.language.spans import parse_span
@@ -68,8 +66,7 @@ def sections(
         if isinstance(value, dict) and extractor.schema and extractor.schema.get("additionalProperties") is False:
             value = {name: said for name, said in value.items() if name in extractor.schema["properties"]}
         if value:
-            text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
-            said.append(f"<{extractor.slug}>\n{text}\n</{extractor.slug}>")
+            said.append(f"<{extractor.slug}>\n{as_words(value)}\n</{extractor.slug}>")
     return said
 
 

@@ -18,6 +18,7 @@ from om_api.domain.kept.extractors import (
     merged,
     newest,
     value_of,
+    without_told,
 )
 from om_api.domain.tags import NAMES
 from om_api.domain.values import Observation
@@ -153,3 +154,17 @@ def test_of_a_proposed_field_the_one_said_last_counts():
 
 def test_a_schema_that_recurses_without_end_is_told_and_not_raised():
     assert fits({}, {"$ref": "#"}).startswith("it cannot be checked")
+
+
+@pytest.mark.parametrize(
+    ("value", "left"),
+    [
+        ({"says": ['the "blue"\ndoor', "x"], "other": "y"}, {"other": "y"}),
+        ({"deep": {"says": 'the "blue"\ndoor'}, "other": {"says": "y"}}, {"other": {"says": "y"}}),
+        ([['the "blue"\ndoor'], "y"], ["y"]),
+        ('the "blue"\ndoor', None),
+    ],
+)
+def test_what_is_to_go_is_found_as_it_was_said_however_deep(value, left):
+    """Breaks when a value is searched as JSON, which writes quotes and ends of lines otherwise."""
+    assert without_told(value, lambda text: 'the "blue"\ndoor' in text) == left
