@@ -13,23 +13,29 @@ from om_api.domain.events import Event
 from om_api.domain.kept import working_memory as fields
 from om_api.domain.kept.extractors import Extracted
 from om_api.domain.kept.working_memory import WorkingChange, WorkingForm, WorkingMemory, WorkingVersion
-from om_api.domain.values import KeptFields, Outcome, Scope, check_id
+from om_api.domain.values import KeptFields, Outcome, Scope, Stamped, check_id
 from om_api.settings import Settings
 from om_api.store.driver.steps import Steps, batch
 from om_api.store.memory import due, reading
 from om_api.store.memory.keys import Keys
 from om_api.store.working import working
 
-_Change = Callable[[WorkingForm, Mapping[str, Any]], dict[str, Any]]
-
 
 class _WorkingRead(NamedTuple):
-    """A working memory as it was read: whose it is, how it is kept, and what it says with what an Observer proposed."""
+    """A working memory as it was read: whose it is, how it is kept, and what an Observer proposed that it says."""
 
     scope: Scope
     place: str
     held: KeptFields
-    values: dict[str, Any]
+    proposed: Stamped
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """What it says."""
+        return fields.values_of(self.held.value, self.proposed)
+
+
+_Change = Callable[[WorkingForm, _WorkingRead, int], Stamped]  # what is kept after it, and when (Unix ms) that is
 
 
 class WorkingKeeper:
@@ -73,8 +79,9 @@ class WorkingKeeper:
             raise InvalidInputError("fields are an object: a name and a value each; null empties a field")
         given = fields.json_of(given)
 
-        def change(form: WorkingForm, before: Mapping[str, Any]) -> dict[str, Any]:
-            return fields.changed(form, before, given, replace=replace)
+        def change(form: WorkingForm, read: _WorkingRead, at: int) -> Stamped:
+            after = fields.changed(form, read.values, given, replace=replace)
+            return fields.stamp(form, read.held.value, read.proposed, after, at)
 
         return (yield from self._change(change, resource, thread, version, by))
 
@@ -82,11 +89,10 @@ class WorkingKeeper:
         """Make what it said before the last change the next version. Raises NotFoundError where no former one is kept."""
         form = self.form(resource)
         read = yield from self._read(form, resource, thread)
-        former = yield from working.versions(self._keys, resource, read.place)
-        if not former:
+        former = yield from working.former(self._keys, resource, read.place)
+        if former is None:
             raise NotFoundError(f"{resource} has no former version of its working memory")
-        said = {field: value for field, value in former[-1].fields.items() if field in form.fields}
-        return (yield from self._change(lambda _, __: said, resource, thread, read.held.version, by))
+        return (yield from self._change(lambda *_: former, resource, thread, read.held.version, by))
 
     def versions(self, resource: str, thread: str | None) -> Steps[list[WorkingVersion]]:
         """The former versions that are kept, oldest first."""
@@ -104,11 +110,11 @@ class WorkingKeeper:
             read = yield from self._read(form, resource, thread)
             if version is not None and read.held.version != version:
                 return WorkingChange(outcome=Outcome.SUPERSEDED, working_memory=_told(form, read))
-            after = change(form, read.values)
-            if after == read.values:
+            stamped = change(form, read, (yield from due.server_ms()))
+            after = _known(form, read._replace(held=KeptFields(value=stamped)))
+            if after == _known(form, read):
                 return WorkingChange(outcome=Outcome.REST, working_memory=_told(form, read))
             fields.check(form, after, schema, self._count(form.text(after)))
-            stamped = fields.stamp(read.held.value, after, (yield from due.server_ms()))
             done = yield from working.update(
                 self._keys, read.scope, read.place, read.held, stamped, who, settings.versions
             )
@@ -131,7 +137,7 @@ class WorkingKeeper:
         place = yield from self._named(form, resource, thread)
         scope = yield from self._scopes.of(resource, place or None)
         held, extracted = yield from self._beside(scope, resource, place)
-        return _WorkingRead(scope, place, held, fields.values_of(held.value, proposed_in(extracted, place)))
+        return _WorkingRead(scope, place, held, proposed_in(extracted, place))
 
     def _named(self, form: WorkingForm, resource: str, thread: str | None) -> Steps[str]:
         """Where it is kept: by the thread's own name, whatever alias it was asked for by."""
@@ -157,8 +163,13 @@ def _place(form: WorkingForm, thread: str | None) -> str:
     return check_id(thread, "thread_id")
 
 
+def _known(form: WorkingForm, read: _WorkingRead) -> dict[str, Any]:
+    values = read.values
+    return {field: values[field] for field in form.fields if field in values}
+
+
 def _told(form: WorkingForm, read: _WorkingRead) -> WorkingMemory:
-    known = {field: read.values[field] for field in form.fields if field in read.values}
+    known = _known(form, read)
     return WorkingMemory(
         resource_id=read.scope.resource,
         thread_id=read.place or None,

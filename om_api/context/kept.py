@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from om_api.context.signature import Signer
 from om_api.context.view import View
 from om_api.domain.kept.extractors import WORKING, Extracted, Whose, as_words, extracted_with
-from om_api.domain.kept.working_memory import values_of
+from om_api.domain.kept.working_memory import values_of, written
 from om_api.domain.snapshot import Snapshot
 from om_api.domain.tags import escape
 from om_api.domain.values import ExtractedValue, Generation, KeptFields, Scope, Stamped, Stored
@@ -85,7 +85,7 @@ def _working(parts: KeptParts, view: View, extracted: Extracted) -> tuple[str, s
 
 
 def _line(field: str, values: Mapping[str, Any]) -> str:
-    return f"- {field}: {as_text(values[field])}" if field in values else f"- {field}: (empty now)"
+    return f"- {field}: {written(values[field])}" if field in values else f"- {field}: (empty now)"
 
 
 def _section(slug: str, found: ExtractedValue, signer: Signer) -> str:

@@ -196,6 +196,20 @@ def test_an_observer_proposes_and_the_actor_has_the_last_word(client, prefix):
     assert world.om.working_memory("harold").fields == {"Name": "Ada", "City": "Graz"}
 
 
+def test_what_an_observer_proposed_is_emptied_replaced_and_brought_back(client, prefix):
+    proposed = f'{NOTES}\n<working-memory>\n{{"City": "Rome", "Name": "Ada"}}\n</working-memory>'
+    world = _world(client, prefix, Scripted(*[proposed] * 8), working_memory__observe="true")
+    world.say(*[f"message {n}" for n in range(12)], timestamp=1_763_600_000_000)
+    world.settle()
+    world.context("t-1")
+    om = world.om
+
+    assert om.working_memory("harold").fields == {"Name": "Ada", "City": "Rome"}
+    assert om.update_working_memory({"City": None}, "harold").working_memory.fields == {"Name": "Ada"}
+    assert om.update_working_memory({"City": "Graz"}, "harold", replace=True).working_memory.fields == {"City": "Graz"}
+    assert om.undo_working_memory("harold").working_memory.fields == {"Name": "Ada"}
+
+
 def test_what_was_proposed_outlives_every_reflection(client, prefix):
     proposed = f'{NOTES}\n<working-memory>\n{{"Name": "Ada"}}\n</working-memory>'
     world = _world(client, prefix, Scripted(*[proposed] * 9), working_memory__observe="true")

@@ -7,6 +7,9 @@ from typing import Any, Literal
 
 import msgspec
 from jsonschema import Draft202012Validator, SchemaError, ValidationError
+from referencing import Registry
+from referencing.exceptions import Unresolvable
+from referencing.jsonschema import DRAFT202012
 
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.tags import NAMES
@@ -75,18 +78,28 @@ def check_schema(schema: object) -> dict[str, Any]:
         raise InvalidInputError("the schema holds what JSON cannot") from None
     if len(text) > LONGEST:
         raise InvalidInputError(f"the schema is of {len(text):,} bytes: at most {LONGEST:,}")
-    _check_references(schema)
+    _check_references(schema, Registry().with_resource("", DRAFT202012.create_resource(schema)).resolver())
     return schema
 
 
-def _check_references(schema: Any) -> None:
+def _check_references(schema: Any, resolver: Any) -> None:
     for key, value in schema.items() if isinstance(schema, dict) else enumerate(schema):
         if key in {"$ref", "$dynamicRef"} and not str(value).startswith("#"):
             raise InvalidInputError(
                 f"the schema refers to {str(value)[:80]!r}: only what stands in itself (#/…) is read"
             )
+        if key in {"$ref", "$dynamicRef"} and not _is_there(resolver, str(value)):
+            raise InvalidInputError(f"the schema refers to {str(value)[:80]!r}, where nothing stands")
         if isinstance(value, dict | list):
-            _check_references(value)
+            _check_references(value, resolver)
+
+
+def _is_there(resolver: Any, reference: str) -> bool:
+    try:
+        resolver.lookup(reference)
+    except Unresolvable:
+        return False
+    return True
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -98,7 +111,7 @@ def fits(value: object, schema: Mapping[str, Any]) -> str:
     """Why a value does not fit a schema, for people; "" where it does."""
     try:
         error = next(iter(_validator(msgspec.json.encode(schema)).iter_errors(value)), None)
-    except (ValidationError, RecursionError, ValueError, TypeError, LookupError) as refused:
+    except (ValidationError, Unresolvable, RecursionError, ValueError, TypeError, LookupError) as refused:
         return f"it cannot be checked: {str(refused)[:_CLIPPED]}"
     if error is None:
         return ""
@@ -155,12 +168,13 @@ def extracted_with(so_far: Mapping[str, Mapping[str, ExtractedValue]], found: It
     """
     made = {thread: dict(values) for thread, values in so_far.items()}
     for observation in found:
+        said_at = min(observation.to, observation.created_at or observation.to)  # what is dated ahead is of now
         for slug, value in observation.extracted.items():
             if slug in {TITLE, SHARED}:  # the title stands at the thread, and what was shared with whom it was shared
                 continue
             of = made.setdefault("" if slug in observation.common else observation.thread_id, {})
             was = of[slug].value if slug in of else None
-            now = newest(was or {}, stamped(value, observation.to)) if slug == WORKING else merged(was, value)
+            now = newest(was or {}, stamped(value, said_at)) if slug == WORKING else merged(was, value)
             of[slug] = ExtractedValue(value=now, at=observation.to, observation_id=observation.id)
     return made
 

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from om_api.domain.errors import InvalidInputError
-from om_api.domain.kept.extractors import Whose, as_words, check_schema, fits, merged, newest, stamped
+from om_api.domain.kept.extractors import Whose, as_words, check_schema, fits, merged, newest
 from om_api.domain.learned import learned
 from om_api.domain.values import Outcome, Stamped
 
@@ -35,14 +35,14 @@ class WorkingForm(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     def text(self, values: Mapping[str, Any]) -> str:
         """How an Actor reads it; a field without a value shows what the template says of it."""
         if not self.template:
-            return "\n".join(f"- {field}: {_written(values[field])}" for field in self.fields if field in values)
+            return "\n".join(f"- {field}: {written(values[field])}" for field in self.fields if field in values)
         return "\n".join(self._lines(values))
 
     def _lines(self, values: Mapping[str, Any]) -> Iterator[str]:
         for line in self.template.split("\n"):
             found = _FIELD.fullmatch(line)
             if found and (value := values.get(found["name"].strip())) not in (None, "", []):
-                yield f"{line[: found.start('hint')].rstrip()} {_written(value)}"
+                yield f"{line[: found.start('hint')].rstrip()} {written(value)}"
             else:
                 yield line
 
@@ -117,7 +117,7 @@ def _checked(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _written(value: Any) -> str:
+def written(value: Any) -> str:
     """A value as it stands behind its name: of several lines the further ones are indented, so that none passes for a field."""
     if isinstance(value, list) and all(isinstance(item, str | int | float) for item in value):
         return "; ".join(" ".join(str(item).split()) for item in value)
@@ -173,11 +173,14 @@ def check(form: WorkingForm, values: Mapping[str, Any], schema: Mapping[str, Any
         )
 
 
-def stamp(before: Stamped, values: Mapping[str, Any], at: int) -> dict[str, list[Any]]:
-    """Values as they are kept: a field keeps its time where it says what it said, one that went is kept as empty."""
-    after = stamped({field: values.get(field) for field in {**before, **values}}, at)
-    return {
-        field: [*before[field]] if field in before and before[field][0] == each[0] else each
-        for field, each in after.items()
-        if field in before or each[0] is not None
-    }
+def stamp(form: WorkingForm, kept: Stamped, proposed: Stamped, values: Mapping[str, Any], at: int) -> Stamped:
+    """What is kept once the fields say these values: those that change are stamped, empty ones too, so that they stay so.
+
+    A field that says what it said keeps its time, and one that says what an Observer `proposed` stays that one's.
+    """
+    said, written = newest(kept, proposed), dict[str, Sequence[Any]]()
+    for field in form.fields:
+        was, since = said.get(field, (None, 0))
+        if values.get(field) != was:
+            written[field] = [values.get(field), max(at, since + 1)]  # what was proposed may be dated ahead
+    return {**kept, **written}

@@ -184,7 +184,7 @@ for _, noted in ipairs({'current_task', 'suggested_response'}) do -- the newer o
 end
 local titled = (now.title or '') ~= ''
 for field, value in pairs(was) do
-  if not now[field] and not (titled and field == 'title_by') then
+  if not now[field] and not (titled and string.sub(field, 1, 5) == 'title') then
     redis.call('HSET', to_state, field, value)
   end
 end

@@ -36,5 +36,9 @@ redis.call('HSET', working, of('version'), n, of('change'), change, of('value'),
 if past ~= '' then
   redis.call('HSET', working, of(n - 1), past)
 end
-redis.call('HDEL', working, of(n - 1 - tonumber(keep)))
+local old, absent = n - 1 - tonumber(keep), 0
+while old > 0 and absent < 100 do -- an erase leaves out a number, and fewer may be kept than before
+  absent = redis.call('HDEL', working, of(old)) == 1 and 0 or absent + 1
+  old = old - 1
+end
 return 'updated'

@@ -70,7 +70,7 @@ def moved(kept: Mapping[bytes, bytes], alias: str, thread: str, keep: int) -> li
     That thread has all of it, or in a version more the fields that were said last; b"" is no field.
     """
     own, theirs = _of_place(kept, alias), _of_place(kept, thread)
-    gone = [(f"{kind}:{alias}", text, b"") for kind, text in own.items()]
+    gone = [(f"{kind}:{alias}", text, b"") for kind, text in own.items()] or [(f"version:{alias}", b"", b"")]
     new = _merged(own, theirs, keep) if theirs else own
     return gone + [(f"{kind}:{thread}", theirs.get(kind, b""), text) for kind, text in new.items()]
 
@@ -100,6 +100,13 @@ def versions(keys: Keys, resource: str, place: str) -> Steps[list[WorkingVersion
     found = yield from as_hash("HGETALL", keys.of(resource).working)
     kept = [_version(name, text) for name, text in found.items() if _is_version(name.decode(), place)]
     return sorted(kept, key=lambda each: each.version)
+
+
+def former(keys: Keys, resource: str, place: str) -> Steps[Stamped | None]:
+    """What was kept before the last change; None where that is not known."""
+    found = yield from as_hash("HGETALL", keys.of(resource).working)
+    numbers = [int(name.partition(b":")[0]) for name in found if _is_version(name.decode(), place)]
+    return msgspec.json.decode(found[f"{max(numbers)}:{place}".encode()], type=_Past).value if numbers else None
 
 
 def _is_version(name: str, place: str) -> bool:

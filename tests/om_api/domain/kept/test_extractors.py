@@ -52,6 +52,8 @@ def test_no_slug_collides_with_our_tags(slug):
         "object",
         {"type": "objekt"},
         {"properties": {"a": {"$ref": "https://elsewhere/schema.json"}}},
+        {"$ref": "#/$defs/nowhere"},
+        {"properties": {"a": {"$ref": "#unknown"}}},
         {"description": "x" * LONGEST},
         {"const": object()},
     ],

@@ -315,6 +315,27 @@ def test_a_field_that_is_written_meanwhile_is_kept(store, thread):
     assert kept_of(store, "t2") == {}
 
 
+def test_the_first_field_that_is_written_meanwhile_is_kept(store):
+    """Time 0: nothing is kept under the alias. Time 1: an Actor writes there, and is answered. Time 2: it becomes an alias."""
+    push(store, 1)
+    push(store, 2, thread="t2")
+    store.run(interrupted(aliased(store, "t2", "t1"), "alias", lambda: keeps(store, "t2", hobby=("tea", 7))))
+
+    assert (kept_of(store, "t1"), kept_of(store, "t2")) == ({"hobby": "tea"}, {})
+
+
+def test_a_title_that_somebody_gave_stays_his(store):
+    push(store, 1)
+    push(store, 2, thread="t2")
+    of = store.keys.of("harold")
+    store.client.hset(of.thread("t1"), mapping={"title": "Roof", "title_by": "owner"})
+    suggested = {"title": "Screws", "title_by": "observer", "title_at": 5, "title_from": "m2"}
+    store.client.hset(of.thread("t2"), mapping=suggested)
+    store.run(aliased(store, "t2", "t1"))
+
+    assert store.client.hgetall(of.thread("t1")) == {b"title": b"Roof", b"title_by": b"owner"}
+
+
 def test_in_thread_scope_a_memory_of_its_own_is_refused(store):
     push(store, 1, thread_scope=True)
     observed(store, "o2", 2, thread="t2", scope=Scope("harold", "t2"))
