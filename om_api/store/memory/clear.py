@@ -175,6 +175,9 @@ def clear_thread(keys: Keys, scope: Scope, thread: str, count: Callable[[str], i
     """Remove one thread from a memory: messages, chunks, observations, history, quarantine, its sections of generations."""
     of = keys.of(scope.resource)
     for _ in range(_TRIES):
+        if stands := (yield from as_bytes("HGET", of.aliases, thread)):
+            thread = stands.decode()
+            scope = Scope(scope.resource, scope.thread and thread)
         memory = yield from content(keys, scope)
         unsealed, quarantine = yield from batch(
             as_int("HGET", of.tokens, "#" + thread), as_list("LRANGE", of.rejected, 0, -1)
@@ -197,7 +200,7 @@ def _part(of: ResourceKeys, own: Content, thread: str) -> list[str]:
     scope, stored = own.scope, [*own.observations, *own.history]
     histories = [of.reflected(scope, n) for n in own.histories]
     names = [of.tokens, of.record(scope), of.messages(thread), of.chunks(scope), of.observations(scope)]
-    names += [of.reflections(scope), of.threads, of.rejected, of.scope, of.working, *histories]
+    names += [of.reflections(scope), of.threads, of.rejected, of.scope, of.working, of.aliases, *histories]
     names += [of.draft(scope), *_thread_names(of, thread)]
     names += [name for chunk in own.chunks for name in (of.chunk(chunk.id), of.sealed(chunk.id), of.segment(chunk.id))]
     names += _locks(of, (chunk.id for chunk in own.chunks))

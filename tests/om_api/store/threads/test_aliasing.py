@@ -32,6 +32,7 @@ from om_api.store.audit.verify import verify
 from om_api.store.lines.correcting import By
 from om_api.store.lines.pinning import pin
 from om_api.store.memory import chunks, decoding, kept, reading, scope_state
+from om_api.store.memory.clear import clear_thread
 from om_api.store.threads.aliases import aliases
 from om_api.store.working import working
 
@@ -411,3 +412,16 @@ def test_an_alias_that_names_too_few_of_its_own_is_refused(store):
     args = ["resource", "", "", "0", "0", 0, "", "", "t2", "t1", *[0] * 8]
     with nothing_changes(store):
         assert call(store, "alias", fixed, args) == b"superseded"
+
+
+def test_a_thread_that_becomes_an_alias_while_it_is_cleared_is_cleared_by_its_new_name(store):
+    """Time 0: t2 is read, to be cleared. Time 1: it becomes an alias of t1. Time 2: its pushes would no longer meet that."""
+    push(store, 1)
+    push(store, 2, thread="t2")
+    clearing = clear_thread(store.keys, HAROLD, "t2", words)
+    store.run(interrupted(clearing, "clear_thread", lambda: store.run(aliased(store, "t2", "t1"))))
+
+    assert (ids(store, "t1"), ids(store, "t2")) == ([], [])
+    assert store.client.hget(store.keys.of("harold").known("t2"), "=") == b"t1"
+    assert store.run(aliases(store.keys, "harold")) == {"t2": "t1"}
+    whole(store)
