@@ -128,7 +128,7 @@ class Recalling:
                     if missed:
                         index.version = index.noted_version = None
                 sure = yield from find(index)
-                return (yield from self._hits.told(index, (), sure, 1, raw=True))
+                return (yield from self._hits.told(index, (), sure, 1, raw=True, noted_only=noted))
             except MovedError as error:
                 moved = error.chunks
             except ArchiveError as error:

@@ -73,6 +73,19 @@ def test_in_a_context_nothing_is_recalled_of_what_others_have_not_noted(house):
     assert "31337" not in house.context(also=["team-blue"]).text
 
 
+def test_what_others_have_not_noted_does_not_stand_beside_what_is_recalled_either(house):
+    noted = "the serial number of the turbine in the mill is 8842"
+    say(house, "team-blue", "rain again", "the oil is fresh", noted)
+    house.om.force_reflect("team-blue")
+    house.settle()
+    house.say("the vault code is 31337", thread="of-team-blue", resource="team-blue")
+    house.say("What is the serial number of the turbine in the mill?")
+    context = house.context(also=["team-blue"])
+
+    assert noted in [hit.text for hit in context.recalled]
+    assert "31337" not in context.text
+
+
 def test_a_memory_for_each_thread_is_not_looked_through(client, prefix):
     say(World(client, prefix, scope="thread"), "org", "lockers are cleaned on Fridays")
     world = World(client, prefix)

@@ -35,16 +35,24 @@ class Hits:
         self._keys = keys
 
     def told(
-        self, index: RecallIndex, notes: Sequence[NotedPart], hits: Sequence[Hit], around: int, *, raw: bool = False
+        self,
+        index: RecallIndex,
+        notes: Sequence[NotedPart],
+        hits: Sequence[Hit],
+        around: int,
+        *,
+        raw: bool = False,
+        noted_only: bool = False,
     ) -> Steps[list[RecalledHit]]:
         """Hits with what they say, in their order, those of messages in their surroundings.
 
-        With `raw` what is raw is read again too: the index may be of a while ago. MovedError where something is gone.
+        With `raw` what is raw is read again too: the index may be of a while ago. With `noted_only` nothing stands beside a
+        message that no observation stands for. MovedError where something is gone.
         """
         noted = {id(each.part): each.hits for each in notes}
         messages = [hit for hit in hits if id(hit.source) not in noted]
         places = [Stretch(hit.source.thread, index.name(hit.source), hit.place, hit.place) for hit in messages]
-        beside = yield from self.beside(index, places, around, around, raw=raw)
+        beside = yield from self.beside(index, places, around, around, raw=raw, noted_only=noted_only)
         covers = yield from self._covers(index, {place.chunk for place in places} - {""})
         told = {
             (id(hit.source), hit.place): _of_message(hit, found, place.chunk, covers.get(place.chunk, ""))
@@ -58,10 +66,21 @@ class Hits:
         return [msgspec.structs.replace(hit, resource_id=index.resource) for hit in found]
 
     def beside(
-        self, index: RecallIndex, places: Sequence[Stretch], before: int, after: int, *, raw: bool = False
+        self,
+        index: RecallIndex,
+        places: Sequence[Stretch],
+        before: int,
+        after: int,
+        *,
+        raw: bool = False,
+        noted_only: bool = False,
     ) -> Steps[list[Surroundings | None]]:
         """What stands beside messages, None for what is none. Where that cuts a call from its results they are read once more."""
         orders = {thread: index.order(thread) for thread in {at.thread for at in places}}
+        if noted_only:
+            orders = {
+                thread: [part for part in order if index.is_activated(part.chunk)] for thread, order in orders.items()
+            }
         found, lacking = dict[Stretch, Surroundings | None](), list(dict.fromkeys(places))
         for pad in (PAD, WIDE):
             windows = [window(orders[at.thread], at.chunk, at.first, before + pad, after + pad) for at in lacking]
