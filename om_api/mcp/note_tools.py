@@ -40,11 +40,11 @@ class ReadSources(Arguments):
 
 
 class ShareNote(Arguments):
-    """Tell another agent's or a team's memory what its readers should know, in one sentence that says who and what."""
+    """Tell another agent's or team's memory what its readers should know."""
 
     resource_id: ResourceName
     share_with: Annotated[str, an_id("whose memory it goes to")]
-    text: str = Field(min_length=1, max_length=LONGEST, description="the sentence")
+    text: str = Field(min_length=1, max_length=LONGEST, description="one sentence")
 
 
 class ForgetObservation(Arguments):
