@@ -168,8 +168,7 @@ class Aliasing:
 
     def _answered(self, names: Sequence[str]) -> Steps[dict[str, tuple[bytes | None, bytes | None]]]:
         """The states of chunks, and what a model said of them."""
-        asked = lambda name: as_fields("HMGET", self._of.chunk(name), "state", "observation")  # noqa: E731
-        said = yield from by_name(names, asked)
+        said = yield from by_name(names, lambda name: as_fields("HMGET", self._of.chunk(name), "state", "observation"))
         return {name: (state, observation) for name, (state, observation) in said.items()}
 
     def _of_its_own(self, alias: str) -> InvalidInputError:
