@@ -320,7 +320,9 @@ class MemorySettings(Group):
         Mapped(), "sections that a model fills beside its notes, by name (docs/extractors.md)", EXTRACTORS_PERMITTED
     )
     compose: Composed = setting(
-        (), "other memories whose notes stand in a context, and what they are told", COMPOSED_PERMITTED
+        (),
+        "other memories whose notes stand in a context, and what they are told (docs/composed-memories.md)",
+        COMPOSED_PERMITTED,
     )
     budget: BudgetSettings = BudgetSettings()
     total_budget: BudgetSettings = BudgetSettings()
