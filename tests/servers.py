@@ -249,11 +249,13 @@ class Cluster(Several):
         return next(node for node in self.nodes if node.runs)
 
     def owner(self, slot: int) -> "_Node":
-        """The primary that serves a slot, as the nodes that run have agreed."""
-        for start, last, (_, port, *_), *_ in self.running().client().execute_command("CLUSTER SLOTS"):
-            if start <= slot <= last:
-                return next(node for node in self.nodes if node.port == port)
-        raise LookupError(f"nobody serves slot {slot}")
+        """The primary that serves a slot, as soon as all nodes that run name the same one.
+
+        A node that was told of a new owner goes back to the former one while that one's last ping is on its way.
+        """
+        wait_until(lambda: len(self._named(slot)) == 1, f"one owner of slot {slot}", _WHOLE_S)
+        (port,) = self._named(slot)
+        return next(node for node in self.nodes if node.port == port)
 
     def fail_over(self, primary: "_Node") -> "_Node":
         """Kill a primary, and wait until its replica has taken its slots; returns that one."""
@@ -270,7 +272,7 @@ class Cluster(Several):
         """Move a slot with all that it holds, as `redis-cli --cluster reshard` does, or `whole` as Valkey 9 does."""
         if whole:
             self.owner(slot).client().execute_command("CLUSTER MIGRATESLOTS", "SLOTSRANGE", slot, slot, "NODE", to.id)
-            wait_until(lambda: self._agree(slot, to), "the slot to have moved")
+            wait_until(lambda: self._named(slot) == {to.port}, "the slot to have moved")
             return
         moving = Migration(self, slot, to)
         moving.begin()
@@ -278,10 +280,10 @@ class Cluster(Several):
             pass
         moving.finish()
 
-    def _agree(self, slot: int, to: "_Node") -> bool:
-        """Whether every primary knows who serves a slot now."""
-        said = [node.client().execute_command("CLUSTER SLOTS") for node in self.primaries if node.runs]
-        return all(port == to.port for one in said for start, last, (_, port, *_), *_ in one if start <= slot <= last)
+    def _named(self, slot: int) -> set[int]:
+        """The ports that the nodes that run name as a slot's."""
+        said = [node.client().execute_command("CLUSTER SLOTS") for node in self.nodes if node.runs]
+        return {port for one in said for start, last, (_, port, *_), *_ in one if start <= slot <= last}
 
     def _taken(self, slot: int, before: "_Node") -> bool:
         return self.is_whole() and self.owner(slot) is not before
