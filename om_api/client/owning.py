@@ -81,7 +81,8 @@ class Owner:
         for target in (each.resource for each in composed if each.share):
             language = self._settings.for_agent(target).recall.language
             with suppress(OMError):
-                yield from copies.take_back_gone(self._keys, self._clock, self._count, language, target)
+                for scope in (yield from self._scopes.every(target)):
+                    yield from copies.take_back_gone(self._keys, self._clock, self._count, language, scope)
 
     def _changed(
         self, resource: str, change: Callable[[], Steps[T]], wanted: Callable[[str], bool], *, removes: bool = True

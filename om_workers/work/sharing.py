@@ -39,24 +39,27 @@ class Sharing:
         behind = [each for each in targets if told[each.resource] < state.record.seq]
         if not behind:
             return 0
+        read_at = self._run(due.server_ms())  # what is corrected from now on is taken back
         stored = self._run(reading.observations(self._services.keys, scope))
-        return sum(self._alone(state, target, told[target.resource], stored) for target in behind)
+        return sum(self._alone(state, target, told[target.resource], stored, read_at) for target in behind)
 
-    def _alone(self, state: ScopeState, target: ComposedMemory, since: float, stored: Sequence[Stored]) -> bool:
+    def _alone(
+        self, state: ScopeState, target: ComposedMemory, since: float, stored: Sequence[Stored], read_at: int
+    ) -> bool:
         """Share with one memory; what it refuses hurts no other, and stays to be shared."""
         try:
-            return self._share(state, target, [each for each in stored if each.seq > since])
+            return self._share(state, target, [each for each in stored if each.seq > since], read_at)
         except OMError as error:
             why = str(error)[:300]
             _log.warning("share_refused", scope=str(state.scope), target=target.resource, error=why)
             return False
 
-    def _share(self, state: ScopeState, target: ComposedMemory, news: Sequence[Stored]) -> bool:
+    def _share(self, state: ScopeState, target: ComposedMemory, news: Sequence[Stored], read_at: int) -> bool:
         if self._services.settings.for_agent(target.resource).read_only:
             raise StoreError(f"{target.resource} is read_only: nothing is shared with it", stored=False)
         added, epoch = False, state.record.epoch
         for each in news:
-            made = self._copy(state, target, each.observation)
+            made = self._copy(state, target, each.observation, read_at)
             if made:
                 did = self._run(copies.share(self._services.keys, target.resource, made))
                 if did not in {Outcome.ADDED, Outcome.REST}:
@@ -69,17 +72,20 @@ class Sharing:
         self._run(copies.note_shared(self._services.keys, state.scope, epoch, target.resource, reached))
         return added
 
-    def _copy(self, state: ScopeState, target: ComposedMemory, source: Observation) -> Observation | None:
-        """What a memory is told of an observation; None where that is nothing. What was shared with us is not passed on."""
+    def _copy(self, state: ScopeState, target: ComposedMemory, source: Observation, read_at: int) -> Observation | None:
+        """What a memory is told of an observation; None where that is nothing.
+
+        What was shared with us is not passed on; nor is what was corrected: what it was to share may be what it said before.
+        """
         said = source.extracted.get(SHARED)
         kept = [line for kind in target.share for line in said.get(kind, ())] if isinstance(said, dict) else []
         lines = [item(line, _PRIORITY) for line in kept[:_MOST_LINES] if isinstance(line, str) and line.strip()]
-        if not lines or source.origin == copies.ORIGIN:
+        if not lines or source.corrections or source.origin == copies.ORIGIN:
             return None
-        resource, now = state.scope.resource, self._run(due.server_ms())
+        resource = state.scope.resource
         came = SharedFrom(resource=resource, observation=source.id, made_at=source.created_at)
         zone = zone_of(self._services.settings.for_agent(target.resource).timezone)
-        day = local_time(source.to or now, zone)
+        day = local_time(source.to or read_at, zone)
         text = "\n".join([f"Date: {day:%b} {day.day}, {day.year}", *lines])
         return Observation(
             id=copies.copy_id(came, target.resource),
@@ -89,8 +95,8 @@ class Sharing:
             from_=source.from_,
             to=source.to,
             tokens=self._services.count(text),
-            created_at=now,
-            activated_at=now,
+            created_at=read_at,
+            activated_at=read_at,
             origin=copies.ORIGIN,
             by=resource,
             shared_from=came,
@@ -111,13 +117,12 @@ class Sharing:
 
     def take_back(self, state: ScopeState) -> int:
         """Take out what was shared with a memory and whose source is gone, or was corrected since; how many notes that were."""
-        if not state.record.shared_in or state.scope.thread or self._services.agent(state.scope).read_only:
+        if not state.record.shared_in or self._services.agent(state.scope).read_only:
             return 0
-        target, services = state.scope.resource, self._services
-        language = services.agent(state.scope).recall.language
-        steps = copies.take_back_gone(services.keys, services.clock, services.count, language, target)
+        services, language = self._services, self._services.agent(state.scope).recall.language
+        steps = copies.take_back_gone(services.keys, services.clock, services.count, language, state.scope)
         if done := self._run(steps):
-            _log.info("shared_notes_taken_back", scope=target, observations=done)
+            _log.info("shared_notes_taken_back", scope=str(state.scope), observations=done)
         return done
 
 

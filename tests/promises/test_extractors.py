@@ -60,6 +60,24 @@ def test_it_outlives_reflections_and_an_undo_brings_it_back(client, prefix, scop
     assert world.om.verify() == []
 
 
+def test_it_goes_along_to_the_other_scope_each_thread_with_its_own(client, prefix):
+    world = _world(client, prefix, _noted("calm", Ada="a@x.org"), scope="thread")
+    _observed(world, "one")
+    _reflected(world)
+    world.model = Scripted(_noted("cross", Bo="b@x.org"), NOTES)
+    _observed(world, "two", thread="t-2")
+    world.om.force_reflect("harold", "t-2")
+    world.settle()
+    for to in ("resource", "thread"):
+        world.om.migrate_scope("harold", to)
+        assert [_values(world, thread)["mood"] for thread in ("t-1", "t-2")] == ["calm", "cross"]
+        assert _values(world, "t-1")["contacts"] == {"Ada": "a@x.org", "Bo": "b@x.org"}
+    (alone,) = world.om.generations("harold", "t-1")
+
+    assert sorted(alone.extracted) == ["", "t-1"]
+    assert world.om.verify() == []
+
+
 def test_a_reflector_fills_what_is_asked_of_it(client, prefix):
     wanted = "{themes: {instruction: what comes again, by: reflector, schema: {type: array}}}"
     world = _world(client, prefix, NOTES, extractors=wanted)

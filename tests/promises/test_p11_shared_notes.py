@@ -200,3 +200,66 @@ def test_a_shared_memory_and_its_source_come_back_from_a_file_and_nothing_is_sha
 
     assert len(world.om.observations("team")) == 1
     assert list(world.om.verify()) == []
+
+
+def test_what_a_source_shared_stays_where_it_moves_to_the_other_scope_and_back(house):
+    world = house(answer("We ship in May"), answer("We ship in May"))
+    observe(world)
+    world.om.force_reflect("harold")
+    world.settle()
+    world.client.delete(world.services.keys.of("harold").reflected(scope(), 1))  # it expires
+    for to in ("thread", "resource"):
+        world.om.migrate_scope("harold", to)
+        world.sweep()
+
+    assert len(world.om.observations("team")) == 1
+
+
+def test_what_a_shared_memory_removed_is_not_told_again_where_its_source_moves(house):
+    world = house(answer("We ship in May"))
+    observe(world)
+    world.om.forget(world.om.observations("team")[0].id, "team")
+    for to in ("thread", "resource"):
+        world.om.migrate_scope("harold", to)
+        world.sweep()
+
+    assert world.om.observations("team") == []
+
+
+def test_what_was_shared_with_a_memory_that_moved_since_is_taken_back_too(house):
+    world = house(answer("We ship in May"))
+    observe(world)
+    world.om.migrate_scope("team", "thread")
+    assert len(world.om.observations("team")) == 1
+    world.om.forget(world.om.observations("harold")[0].id, "harold")
+
+    assert world.om.observations("team") == []
+
+
+def test_what_was_corrected_before_it_was_shared_is_not_shared(house):
+    world = house(
+        "<observations>\n* 🟡 We ship in May\n</observations>\n"
+        + answer("We ship in May").partition("</observations>")[2]
+    )
+    world.om.pause("team")
+    observe(world)
+    world.om.correct_line("We ship in May", "We ship in June", "harold")
+    world.om.resume("team")
+    world.sweep()
+
+    assert world.om.observations("team") == []
+
+
+def test_what_was_removed_is_taken_back_though_no_first_generation_tells_of_it(house):
+    world = house(*[answer()] * 4, answer("We ship in May"))
+    keys = world.services.keys.of("harold")
+    for _ in range(2):
+        observe(world)
+        world.om.force_reflect("harold")
+        world.settle()
+    world.client.zremrangebyrank(keys.reflections(scope()), 0, 0)
+    observe(world)
+    assert len(world.om.observations("team")) == 1
+    world.om.forget(world.om.observations("harold")[0].id, "harold")
+
+    assert world.om.observations("team") == []

@@ -183,13 +183,21 @@ def readdressed(extracted: Extracted, was: str, becomes: str) -> Extracted:
     """What was extracted, with what was found of one thread as found of another; of what both say the newer one counts."""
     if was not in extracted:
         return extracted
-    moved = {thread: dict(values) for thread, values in extracted.items() if thread != was}
-    of = moved.setdefault(becomes, {})
-    for slug, value in extracted[was].items():
-        older, newer = sorted((of.get(slug, value), value), key=lambda each: each.at)
-        now = newest(older.value, newer.value) if slug == WORKING else merged(older.value, newer.value)
-        of[slug] = msgspec.structs.replace(newer, value=now)
-    return moved
+    return of_several(
+        [{thread: values for thread, values in extracted.items() if thread != was}, {becomes: extracted[was]}]
+    )
+
+
+def of_several(parts: Iterable[Extracted]) -> Extracted:
+    """What was extracted in several memories as one's; of what two of them say the newer one counts."""
+    made = Extracted()
+    for thread, values in (pair for part in parts for pair in part.items()):
+        of = made.setdefault(thread, {})
+        for slug, value in values.items():
+            older, newer = sorted((of.get(slug, value), value), key=lambda each: each.at)
+            now = newest(older.value, newer.value) if slug == WORKING else merged(older.value, newer.value)
+            of[slug] = msgspec.structs.replace(newer, value=now)
+    return made
 
 
 def stamped(fields: Mapping[str, Any], at: int) -> dict[str, list[Any]]:

@@ -1,8 +1,8 @@
--- migrate(scope, tokens, threads, [record, chunks, observations, reflections, draft, reflected]..., [history]...; from, to, olds, news, [thread, epoch, generation, seq]..., [thread, fresh_epoch, generation, tokens, observation_tokens, observed_tokens, observed_messages, seq, pool_seq, pins, ttl, n, h, [seq, member]...]...)
+-- migrate(scope, tokens, threads, [record, chunks, observations, reflections, draft, reflected]..., [history]...; from, to, olds, news, [thread, epoch, generation, seq]..., [thread, fresh_epoch, generation, tokens, observation_tokens, observed_tokens, observed_messages, seq, pool_seq, f, [field, value]..., ttl, n, h, [seq, member]...]...)
 -- Moves a memory to the other scope: the first `olds` groups of keys are where it is, the next `news` where it goes, the rest the
 -- histories it leaves. Everything is written new by the caller from what it read (n observations, then h that the leading
 -- generation stands for, which live `ttl` seconds, 0 = as long as the memory); the versions prove that nothing was sealed, activated, reflected or forgotten since, and nothing may
--- be in chunks.
+-- be in chunks. `f` fields of the record go along.
 -- Time 0: the threads are read. Time 1: a message of a new one is sealed, into a memory that nobody read. Time 2: the threads
 -- become one pool; what was sealed would stay behind. The index of threads names the new one by now, and nothing changes.
 -- Returns 'migrated', or 'superseded'.
@@ -51,8 +51,11 @@ local function fill(key, n)
   end
 end
 for key = first_new, first_history - 1, 6 do
-  local thread, fresh, generation, reflected, weight, observed, messages, seq, pool_seq, pins, ttl, n, h = unpack(ARGV, slot, slot + 12)
-  slot = slot + 13
+  local thread, fresh, generation, reflected, weight, observed, messages, seq, pool_seq, f = unpack(ARGV, slot, slot + 9)
+  local fields = slot + 10
+  slot = fields + 2 * tonumber(f)
+  local ttl, n, h = unpack(ARGV, slot, slot + 2)
+  slot = slot + 3
   fill(KEYS[key + 2], tonumber(n))
   redis.call('UNLINK', KEYS[key + 5]) -- what stands in the record already are requests that wait
   fill(KEYS[key + 5], tonumber(h))
@@ -66,8 +69,8 @@ for key = first_new, first_history - 1, 6 do
   redis.call('HSET', KEYS[key], 'schema', 1, 'epoch', fresh, 'generation', first, 'origin', first == 1 and 'restore' or 'initial',
     'seq', seq, 'pool_seq', pool_seq, 'observation_tokens', weight, 'observation_count', n, 'reflection_tokens', reflected,
     'observed_tokens', observed, 'observed_messages', messages, 'created_at', now, 'updated_at', now)
-  if pins ~= '' then
-    redis.call('HSET', KEYS[key], 'pins', pins)
+  for field = fields, fields + 2 * tonumber(f) - 1, 2 do
+    redis.call('HSET', KEYS[key], ARGV[field], ARGV[field + 1])
   end
   if thread ~= '' then
     redis.call('ZADD', threads, 'NX', now, thread) -- who moves back looks for memories by this index

@@ -1,6 +1,6 @@
 """Everything that one scope's memory holds, its history included, for changes that are made of all of it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from om_api.domain.notes.pins import Pin, pins_of
@@ -10,6 +10,8 @@ from om_api.store.driver.steps import Steps, batch, by_name, each
 from om_api.store.memory.decoding import as_chunk, as_generation, as_stored
 from om_api.store.memory.keys import Keys, histories
 
+SHARED_IN = "shared_in"  # of a record's fields: since when another memory shares something with it
+TOLD = "shared|"  # of a record's fields: with the name of another memory, up to where that one was told
 _OF_A_CHUNK = (
     b"thread",
     b"tokens",
@@ -21,7 +23,8 @@ class Content(NamedTuple):
     """A scope's memory as it was read; `histories` is what its generations replaced, as far as it has not expired.
 
     What has a seq up to `pool_seq` stands in the order of the pool that it came from. `pinned` is what the record says of
-    pins, as it was read.
+    pins, as it was read; `created_at` (Unix ms, "" = never) is since when there is one, and `told` up to which seq each
+    other memory was told what it is to be told.
     """
 
     scope: Scope
@@ -34,6 +37,8 @@ class Content(NamedTuple):
     histories: dict[int, list[Stored]]
     pool_seq: int = 0
     pinned: str = ""
+    created_at: str = ""
+    told: Mapping[str, float] = {}
 
     @property
     def in_force(self) -> Generation | None:
@@ -91,4 +96,6 @@ def content(keys: Keys, scope: Scope) -> Steps[Content]:
         {n: as_stored(pairs) for n, pairs in replaced.items()},
         int(record.get(b"pool_seq", 0)),
         record.get(b"pins", b"").decode(),
+        record.get(b"created_at", b"").decode(),
+        {name.decode()[len(TOLD) :]: float(seq) for name, seq in record.items() if name.startswith(TOLD.encode())},
     )

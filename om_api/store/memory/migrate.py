@@ -13,7 +13,7 @@ from om_api.settings.recorded_settings import RecordedSettings
 from om_api.store.driver.replies import says
 from om_api.store.driver.steps import Steps, Verb, exact
 from om_api.store.memory import activate, clear, due, reading, requests, scope_state
-from om_api.store.memory.content import Content, content
+from om_api.store.memory.content import SHARED_IN, TOLD, Content, content
 from om_api.store.memory.keys import Keys, ResourceKeys
 from om_api.store.memory.moved import Moved, to_pool, to_threads
 
@@ -107,8 +107,10 @@ def _written(new: Moved, count: Callable[[str], int], ttl_s: int) -> list[Any]:
         messages,
         new.seq,
         new.pool_seq,
-        written(new.pins),
     ]
+    fields = {"pins": written(new.pins), "created_at": new.created_at, SHARED_IN: new.created_at if new.takes else ""}
+    fields |= {f"{TOLD}{target}": exact(seq) for target, seq in new.told.items()}
+    args += [sum(map(bool, fields.values())), *(word for pair in fields.items() if pair[1] for word in pair)]
     lives = lifetime((stored.observation for stored in new.history), ttl_s)
     args += [lives, len(new.observations), len(new.history)]
     return args + [word for stored in everything for word in (exact(stored.seq), stored.member)]

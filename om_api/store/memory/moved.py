@@ -1,12 +1,13 @@
 """What a scope's memory is made of after a move: a thread's share of a pool, or a pool of what its threads hold."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from heapq import merge
 from typing import NamedTuple
 
 import msgspec
 
 from om_api.domain import pieces
+from om_api.domain.kept.extractors import Extracted, of_several
 from om_api.domain.notes.catalogue import Catalogued
 from om_api.domain.notes.pins import Notes, Pin
 from om_api.domain.pieces import Lead, Slice
@@ -18,7 +19,8 @@ class Moved(NamedTuple):
     """One scope's memory as it will be. `generation` is what leads it, its tokens not yet counted; None for nothing.
 
     Seqs are those that its parts will have, the last one drawn is `seq`; up to `pool_seq` they are those of the pool it
-    comes from. `pins` are the lines that are pinned.
+    comes from. `pins` are the lines that are pinned, `created_at` (Unix ms, "" = never) is since when there was a memory,
+    and `told` up to which seq each other memory was told what it is to be told.
     """
 
     scope: Scope
@@ -28,6 +30,13 @@ class Moved(NamedTuple):
     seq: int
     pool_seq: int
     pins: tuple[Pin, ...] = ()
+    created_at: str = ""
+    told: Mapping[str, float] = {}
+
+    @property
+    def takes(self) -> bool:
+        """Whether another memory shared something with it."""
+        return any(stored.observation.shared_from for stored in (*self.observations, *self.history))
 
 
 def to_threads(pool: Content, threads: Sequence[str]) -> list[Moved]:
@@ -46,12 +55,16 @@ def _lead(part: Content, generation: Generation) -> Lead:
 
 def _of_thread(pool: Content, name: str, share: Sequence[Slice]) -> Moved:
     own, generation = pool.of_thread(name), pool.in_force
-    leads = [generation] if generation else []
+    leads = [msgspec.structs.replace(generation, extracted=_said_of(name, generation))] if generation else []
     seq = int(float(pool.seq))
     scope, made = Scope(pool.scope.resource, name), _made(leads, share, own.history, pooled=False)
     held = _notes(scope, own.observations, made)
     pins = tuple(pin for pin in pool.pins if pin.thread in {"", name} and held.hold(pin))
-    return Moved(scope, own.observations, own.history, made, seq, seq, pins)
+    return Moved(scope, own.observations, own.history, made, seq, seq, pins, pool.created_at, pool.told)
+
+
+def _said_of(name: str, generation: Generation) -> Extracted:
+    return {of: values for of, values in generation.extracted.items() if of in {"", name}}
 
 
 def _notes(scope: Scope, observations: Sequence[Stored], made: Generation | None) -> Notes:
@@ -64,12 +77,24 @@ def to_pool(resource: str, parts: Sequence[Content]) -> Moved:
     share = pieces.of_threads(leads, [str(part.scope.thread) for part in parts])
     past = _in_order(parts, lambda part: part.history)
     # fresh seqs, history first: those that several threads drew since would collide
-    everything = enumerate([*past, *_in_order(parts, lambda part: part.observations)], 1)
-    fresh = [stored._replace(seq=seq) for seq, stored in everything]
+    was = [*past, *_in_order(parts, lambda part: part.observations)]
+    fresh = [stored._replace(seq=seq) for seq, stored in enumerate(was, 1)]
     history, observations = fresh[: len(past)], fresh[len(past) :]
     made = _made([lead.generation for lead in leads.values()], share, history, pooled=True)
     pins = _pins(parts, _notes(Scope(resource), observations, made))
-    return Moved(Scope(resource), observations, history, made, len(fresh), 0, pins)
+    began = min((part.created_at for part in parts if part.created_at), default="")
+    return Moved(Scope(resource), observations, history, made, len(fresh), 0, pins, began, _told(parts, was))
+
+
+def _told(parts: Sequence[Content], stored: Sequence[Stored]) -> dict[str, float]:
+    """How many of what is stored, in this order, each other memory was told by its threads, up to the first that it was not."""
+    by_thread = {part.scope.thread: part.told for part in parts}
+    up_to = [by_thread.get(each.observation.thread_id, {}) for each in stored]
+    targets = {target for told in by_thread.values() for target in told}
+    return {
+        target: next((n for n, each in enumerate(stored) if each.seq > up_to[n].get(target, 0)), len(stored))
+        for target in targets
+    }
 
 
 def _pins(parts: Sequence[Content], pool: Notes) -> tuple[Pin, ...]:
@@ -112,6 +137,7 @@ def _made(
         insights=_still_said((each.insights for each in leads), text),
         loss=None,
         candidates=(),
+        extracted=of_several(lead.extracted for lead in leads),
         pieces=tuple(each.piece for each in found),
         groups=Catalogued.of(text, pooled=pooled).groups,
     )

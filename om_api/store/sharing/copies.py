@@ -16,7 +16,7 @@ from om_api.store.driver.steps import Steps, Verb
 from om_api.store.erasing.erase import Eraser, an_observation
 from om_api.store.lines.correcting import TRIES, too_fast
 from om_api.store.memory.clear import forget
-from om_api.store.memory.content import Content, content
+from om_api.store.memory.content import TOLD, Content, content
 from om_api.store.memory.decoding import as_generation
 from om_api.store.memory.keys import Keys
 from om_api.store.memory.push import ServerClock
@@ -77,7 +77,7 @@ def note_shared(keys: Keys, scope: Scope, epoch: str, target: str, seq: float) -
 
 
 def _field(target: str) -> str:
-    return f"shared|{target}"
+    return f"{TOLD}{target}"
 
 
 class SharedCopy(NamedTuple):
@@ -100,9 +100,9 @@ def copies(read: Content) -> list[SharedCopy]:
     return [copy for copy in found if copy.observation.origin == ORIGIN and copy.observation.shared_from]
 
 
-def gone(keys: Keys, target: str) -> Steps[list[SharedCopy]]:
+def gone(keys: Keys, scope: Scope) -> Steps[list[SharedCopy]]:
     """What was shared with a memory and is no longer so: what it was made of was removed, or corrected since."""
-    found = copies((yield from content(keys, Scope(target))))
+    found = copies((yield from content(keys, scope)))
     sources = dict.fromkeys(copy.observation.shared_from.resource for copy in found if copy.observation.shared_from)
     held = list[SharedCopy]()
     for resource in sources:
@@ -122,8 +122,9 @@ def _gone_of(keys: Keys, resource: str, mine: Sequence[SharedCopy]) -> Steps[lis
 def _is_gone(copy: SharedCopy, source: Content, began: int) -> bool:
     """Whether what a copy was made of is there no longer, or was corrected after it was made.
 
-    What a generation has taken in is known by its name as long as that generation is kept; of what went before the oldest of
-    them nobody can tell, and it stays, unless the memory `began` (Unix ms) after it.
+    What a generation has taken in is known by its name as long as that generation is kept: what was made since the oldest of
+    them, and is not known, was removed. Of what was made before nobody can tell, and it stays, unless the memory `began`
+    (Unix ms) after it.
     """
     made = _source(copy)
     stands = next((each.observation for each in _all(source) if each.observation.id == made.observation), None)
@@ -135,22 +136,25 @@ def _is_gone(copy: SharedCopy, source: Content, began: int) -> bool:
         return True
     if made.observation in _known(source):
         return False
-    return began > made.made_at or not generations or generations[0].n <= 1
+    oldest = generations[0] if generations else None
+    if oldest is None or (oldest.n <= 1 and oldest.origin != "restore"):  # what a move made knows what had not expired
+        return True
+    return made.made_at > oldest.created_at or made.made_at < began
 
 
-def take_back_gone(keys: Keys, clock: ServerClock, count: Count, language: str, target: str) -> Steps[int]:
+def take_back_gone(keys: Keys, clock: ServerClock, count: Count, language: str, scope: Scope) -> Steps[int]:
     """Take out of a memory all that was shared with it and is `gone`; how many notes that were."""
     done = 0
-    for copy in (yield from gone(keys, target)):
-        done += yield from take_back(keys, clock, count, language, target, copy)
+    for copy in (yield from gone(keys, scope)):
+        done += yield from take_back(keys, clock, count, language, scope, copy)
     return done
 
 
 def take_back(
-    keys: Keys, clock: ServerClock, count: Count, language: str, target: str, copy: SharedCopy
+    keys: Keys, clock: ServerClock, count: Count, language: str, scope: Scope, copy: SharedCopy
 ) -> Steps[bool]:
     """Take a copy out of a memory, and what its generations tell of it; whether it went. What was archived comes back first."""
-    scope, name = Scope(target), copy.observation.id
+    target, name = scope.resource, copy.observation.id
     if not copy.reflected:
         change = partial(forget, keys, scope, copy.epoch, copy.stored)
         return (yield from changed(keys, target, language, change, sources_of([name]))) is Outcome.CLEARED

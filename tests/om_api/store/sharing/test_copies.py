@@ -68,8 +68,8 @@ def test_a_copy_whose_source_stands_stays(store):
     (source,) = store.run(reading.observations(store.keys, Scope("harold")))
     made = SharedFrom(resource="harold", observation="c1", made_at=source.observation.created_at)
     store.run(copies.share(store.keys, "team", note(shared_from=made)))
-    assert store.run(copies.gone(store.keys, "team")) == []
+    assert store.run(copies.gone(store.keys, TEAM)) == []
 
     anew = msgspec.structs.replace(made, made_at=7)
     store.run(copies.share(store.keys, "org", note(shared_from=anew)))
-    assert len(store.run(copies.gone(store.keys, "org"))) == 1
+    assert len(store.run(copies.gone(store.keys, Scope("org")))) == 1
