@@ -34,6 +34,7 @@ from om_api.store.memory.push import Pushed
 from om_api.store.memory.push import push as push_batch
 from om_api.store.reviews.drafts import Draft, Review
 from om_api.store.threads.aliasing import Aliasing
+from om_api.store.working import working
 
 HAROLD = Scope("harold")
 AT = 1_763_600_000_000  # message n is n seconds later
@@ -192,6 +193,13 @@ def reflecting(
 
 def reflect(store: Any, *chunks: str, **said: Any) -> Outcome:
     return store.run(reflecting(store, *chunks, **said))
+
+
+def keeps(store: Any, keep: int = 10, **fields: str) -> Outcome:
+    """Write the working memory of a resource, of which `keep` former versions are kept."""
+    was = store.run(working.read(store.keys, "harold", ""))
+    value = {field: [said, 1] for field, said in fields.items()}
+    return store.run(working.update(store.keys, HAROLD, "", was, value, "lotte", keep))
 
 
 def filled(store: Any) -> None:

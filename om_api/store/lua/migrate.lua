@@ -52,10 +52,9 @@ local function fill(key, n)
 end
 for key = first_new, first_history - 1, 6 do
   local thread, fresh, generation, reflected, weight, observed, messages, seq, pool_seq, f = unpack(ARGV, slot, slot + 9)
-  local fields = slot + 10
-  slot = fields + 2 * tonumber(f)
-  local ttl, n, h = unpack(ARGV, slot, slot + 2)
-  slot = slot + 3
+  local fields, last = slot + 10, slot + 9 + 2 * tonumber(f)
+  local ttl, n, h = unpack(ARGV, last + 1, last + 3)
+  slot = last + 4
   fill(KEYS[key + 2], tonumber(n))
   redis.call('UNLINK', KEYS[key + 5]) -- what stands in the record already are requests that wait
   fill(KEYS[key + 5], tonumber(h))
@@ -68,10 +67,7 @@ for key = first_new, first_history - 1, 6 do
   end
   redis.call('HSET', KEYS[key], 'schema', 1, 'epoch', fresh, 'generation', first, 'origin', first == 1 and 'restore' or 'initial',
     'seq', seq, 'pool_seq', pool_seq, 'observation_tokens', weight, 'observation_count', n, 'reflection_tokens', reflected,
-    'observed_tokens', observed, 'observed_messages', messages, 'created_at', now, 'updated_at', now)
-  for field = fields, fields + 2 * tonumber(f) - 1, 2 do
-    redis.call('HSET', KEYS[key], ARGV[field], ARGV[field + 1])
-  end
+    'observed_tokens', observed, 'observed_messages', messages, 'created_at', now, 'updated_at', now, unpack(ARGV, fields, last))
   if thread ~= '' then
     redis.call('ZADD', threads, 'NX', now, thread) -- who moves back looks for memories by this index
   end

@@ -1,4 +1,4 @@
--- update_working(working, record, aliases; place, change, version, value, by, past, keep)
+-- update_working(working, record, aliases, tokens; place, change, version, value, by, past, keep)
 -- Writes a working memory anew, if it is the one that was read: its `version` ('' = there was none). `place` is '' for the resource's own,
 -- else the thread. What it said before is kept as `past`, the newest `keep` of those; what a context's stable part shows stays what it was
 -- until something is activated: the value before the first change since then.
@@ -6,7 +6,7 @@
 -- the first one's, and writes both. A change that comes again after a lost reply answers what it answered first.
 -- A thread that has become an alias meanwhile keeps nothing of its own: whoever writes to it reads again, by the other name.
 -- Returns 'updated' or 'superseded'.
-local working, record, aliases = KEYS[1], KEYS[2], KEYS[3]
+local working, record, aliases, tokens = unpack(KEYS, 1, 4)
 local place, change, version, value, by, past, keep = unpack(ARGV, 1, 7)
 
 local function of(name)
@@ -27,6 +27,7 @@ local activated = tonumber(redis.call('HGET', record, 'observed_at') or '') or 0
 local time = redis.call('TIME')
 local now = string.format('%d', tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000))
 local n = (tonumber(is[1] or '') or 0) + 1
+redis.call('HINCRBY', tokens, '*kept', 1) -- by which who clears what has been idle knows that it is not
 if not is[3] then
   redis.call('HSET', working, of('shown'), value)
 elseif (tonumber(is[4] or '') or 0) <= activated then

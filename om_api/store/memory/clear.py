@@ -16,7 +16,7 @@ from om_api.store.driver.replies import as_bytes, as_hash, as_int, as_list, comm
 from om_api.store.driver.steps import Batch, Steps, Verb, batch, exact, if_permitted
 from om_api.store.memory import due, model_cooldown
 from om_api.store.memory.content import Content, content
-from om_api.store.memory.decoding import as_generation, unsealed_threads
+from om_api.store.memory.decoding import KEPT, as_generation, unsealed_threads
 from om_api.store.memory.keys import Keys, ResourceKeys
 from om_api.store.memory.quarantine import PLACEHOLDER, as_listed, as_rejected
 from om_api.store.memory.reading import as_scope, generations, observations, stored_scope
@@ -82,7 +82,8 @@ def clear(keys: Keys, resource: str, *, retention: bool = False) -> Steps[Cleare
     """Unlink a resource's whole memory in one step; with `retention`, only if nothing came since it was read."""
     for _ in range(_TRIES):
         met = yield from threads_of(keys, resource)
-        unsealed = yield from as_hash("HGETALL", keys.of(resource).tokens).then(unsealed_threads)
+        counters = yield from as_hash("HGETALL", keys.of(resource).tokens)
+        unsealed = unsealed_threads(counters)
         standing = yield from as_list("HKEYS", keys.of(resource).aliases)
         threads = sorted({*met, *unsealed, *(name.decode() for name in standing)})
         memories: list[Content] = []
@@ -91,7 +92,8 @@ def clear(keys: Keys, resource: str, *, retention: bool = False) -> Steps[Cleare
             memories += [(yield from content(keys, scope))]
         yield from _forget_marks(keys, resource, met)
         counts = {thread: unsealed.get(thread, (0, 0))[1] for thread in threads}
-        names, args = _whole(keys.of(resource), memories, counts, int(retention))
+        names, args = _whole(keys.of(resource), memories, counts)
+        args = [int(retention), len(memories), counters.get(KEPT, b"0"), *args]
         done = yield from Verb("clear", names, args, word)
         if done == "cleared":
             found = sum(len(memory.observations) for memory in memories)
@@ -105,12 +107,11 @@ def clear(keys: Keys, resource: str, *, retention: bool = False) -> Steps[Cleare
 
 
 def _whole(
-    of: ResourceKeys, memories: Sequence[Content], counts: Mapping[str, int], retention: int
+    of: ResourceKeys, memories: Sequence[Content], counts: Mapping[str, int]
 ) -> tuple[list[str], list[Any]]:
     names = [of.tokens, of.threads, of.aliases, *(of.record(memory.scope) for memory in memories)]
     names += [*map(of.messages, counts), *_names(of, counts, memories)]
-    args: list[Any] = [retention, len(memories)]
-    args += [word for memory in memories for word in (memory.epoch, memory.seq, memory.generation)]
+    args: list[Any] = [word for memory in memories for word in (memory.epoch, memory.seq, memory.generation)]
     return names, args + [word for pair in counts.items() for word in pair]
 
 

@@ -27,6 +27,7 @@ from om_api.domain.wire import parse_member
 from om_api.store.driver.replies import Pair, scored
 from om_api.store.memory.keys import WORKING_FIELDS
 
+KEPT = b"*kept"  # of the tokens hash: how often a field was kept by hand
 AWAY = b"*away:"  # before a thread: the field of the tokens hash that says that it is archived
 _LONGEST_TIME = 18  # digits
 _parsed: LRU[bytes, Message] = LRU(4_096, most_weight=4_000_000)  # bytes

@@ -48,7 +48,8 @@ def update(
     of = keys.of(scope.resource)
     args: list[Any] = [place, change or new_id(), was.version or "", msgspec.json.encode(value), by]
     args += [_past_of(was) if was.version else "", keep]
-    return (yield from Verb("update_working", [of.working, of.record(scope), of.aliases], args, outcome))
+    names = [of.working, of.record(scope), of.aliases, of.tokens]
+    return (yield from Verb("update_working", names, args, outcome))
 
 
 def carry(keys: Keys, scope: Scope, place: str, to: str, keep: int) -> Steps[None]:

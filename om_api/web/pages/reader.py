@@ -19,3 +19,8 @@ async def reader_of(request: Request, resource: str) -> AsyncObservationalMemory
             f"Nothing is kept of {resource}: check the name, or wait until its first message was taken up by a worker."
         )
     return reader(request)
+
+
+async def thread_of(memory: AsyncObservationalMemory, resource: str, name: str | None) -> str | None:
+    """The thread that a page was asked for, by its own name where it was by an alias."""
+    return (await memory.thread_aliases(resource)).get(name, name) if name else None

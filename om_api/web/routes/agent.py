@@ -16,7 +16,7 @@ from om_api.domain.messages import Message
 from om_api.domain.values import Chunk, Observation, ThreadState
 from om_api.http.requests.parameters import ObservationId, OfThread, ResourceId
 from om_api.web.pages.page_route import PageRoute, may, shows
-from om_api.web.pages.reader import reader_of
+from om_api.web.pages.reader import reader_of, thread_of
 from om_api.web.pages.rendering import page
 
 router = APIRouter(prefix="/agents/{resource}", route_class=PageRoute)
@@ -38,7 +38,7 @@ async def show_agent(request: Request, resource: ResourceId, thread: OfThread = 
     """The memory as it stands: raw messages of a thread, chunks, observations, and the reflection in force."""
     memory = await reader_of(request, resource)
     threads = await _threads(memory, resource)
-    chosen = thread or (threads[0].id if threads else None)
+    chosen = await thread_of(memory, resource, thread) or (threads[0].id if threads else None)
     stats = cast(Stats, await memory.stats(resource))
     own = chosen if stats.scope == "thread" else None
     generations = await memory.generations(resource, own) if stats.scope == "resource" or own else []

@@ -11,7 +11,7 @@ from om_api.http.requests.guard import composing
 from om_api.http.requests.parameters import OfThread, ResourceId
 from om_api.language.words import amount
 from om_api.web.pages.page_route import PageRoute, shows
-from om_api.web.pages.reader import reader_of
+from om_api.web.pages.reader import reader_of, thread_of
 from om_api.web.pages.rendering import page
 
 router = APIRouter(prefix="/agents/{resource}", route_class=PageRoute)
@@ -41,7 +41,7 @@ async def show_context(request: Request, resource: ResourceId, thread: OfThread 
     """The blocks as they are, by part, and what changed the beginning lately; with the notes of other memories."""
     memory = await reader_of(request, resource)
     threads = sorted(await memory.threads(resource, archived=None), key=lambda each: -each.at)
-    chosen = thread or (threads[0].id if threads else None)
+    chosen = await thread_of(memory, resource, thread) or (threads[0].id if threads else None)
     problem, others = "", composing(request, also.split())
     try:
         found = await memory.get_context(chosen, resource, **others) if chosen else None

@@ -115,6 +115,19 @@ def test_a_memory_idle_for_ttl_days_is_cleared_and_one_that_stirred_is_not(clien
     assert len(world.context(resource="awake").messages) == 2
 
 
+def test_a_memory_whose_fields_are_written_is_not_idle(client, prefix):
+    world = World(client, prefix, ttl_days="1", working_memory__template="- City:")
+    world.say("hello")
+    world.settle()
+    _looked_long_ago(world)
+    world.sweep()
+    _stirred_long_ago(world, "harold")
+    world.om.update_working_memory({"City": "Graz"}, "harold")
+
+    assert world.sweep().cleared == 0
+    assert world.om.working_memory("harold").fields == {"City": "Graz"}
+
+
 @pytest.mark.parametrize(("days", "cleared"), [(0.9, 0), (1.1, 1)])
 def test_a_memory_is_cleared_after_ttl_days_and_no_sooner(client, prefix, days, cleared):
     world = World(client, prefix, ttl_days="1")

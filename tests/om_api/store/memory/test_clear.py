@@ -10,6 +10,7 @@ from scene import (
     contents,
     filled,
     interrupted,
+    keeps,
     member,
     nothing_changes,
     observed,
@@ -120,7 +121,7 @@ def test_a_clear_that_does_not_know_a_thread_says_what_to_do_next(store, retenti
     of = store.keys.of("harold")
     store.client.zadd(of.threads, {"t9": AT})
     with nothing_changes(store):
-        assert call(store, "clear", [of.tokens, of.threads, of.aliases], [retention, 0]) == word
+        assert call(store, "clear", [of.tokens, of.threads, of.aliases], [retention, 0, 0]) == word
 
 
 def _another_memory(store):
@@ -147,7 +148,7 @@ def test_a_clear_of_another_version_says_what_to_do_next(store, retention, word)
                 store,
                 "clear",
                 [of.tokens, of.threads, of.aliases, of.record(HAROLD)],
-                [retention, 1, record(store).epoch, 7, 0],
+                [retention, 1, 0, record(store).epoch, 7, 0],
             )
             == word
         )
@@ -161,7 +162,7 @@ def test_a_memory_in_thread_scope_is_cleared_whole(store):
     assert contents(store) == {}
 
 
-@pytest.mark.parametrize("came", ["a push", "a push to a new thread", "a plain member", "a seal"])
+@pytest.mark.parametrize("came", ["a push", "a push to a new thread", "a plain member", "a seal", "a field"])
 def test_retention_clears_nothing_that_anything_came_to(store, came):
     """Breaks without the counts: time 0 a memory is idle for 90 days, time 1 its agent is back, time 2 it would be cleared."""
     filled(store)
@@ -171,6 +172,7 @@ def test_retention_clears_nothing_that_anything_came_to(store, came):
         "a push to a new thread": lambda: push(store, 21, thread="t9"),
         "a plain member": lambda: write_plainly(store, member(21)),
         "a seal": lambda: seal(store, "c9", 21),
+        "a field": lambda: keeps(store, name="Ada"),
     }
     before = len(contents(store))
     cleared = store.run(interrupted(clearing_all(store, retention=True), "clear", meanwhile[came]))
@@ -194,7 +196,7 @@ def test_thousands_of_keys_are_unlinked_to_the_last(store):
     """Catches a part that is left out where they are named by the thousand."""
     of = store.keys.of("harold")
     names = many(store)
-    call(store, "clear", [of.tokens, of.threads, of.aliases, *names], [0, 0])
+    call(store, "clear", [of.tokens, of.threads, of.aliases, *names], [0, 0, 0])
 
     assert contents(store) == {}
 
@@ -469,7 +471,7 @@ def test_a_clear_that_does_not_know_every_thread_says_what_to_do_next(store, ret
     of, version = store.keys.of("harold"), [record(store).epoch, 1, 0]
     with nothing_changes(store):
         assert (
-            call(store, "clear", [of.tokens, of.threads, of.aliases, of.record(HAROLD)], [retention, 1, *version])
+            call(store, "clear", [of.tokens, of.threads, of.aliases, of.record(HAROLD)], [retention, 1, 0, *version])
             == word
         )
 

@@ -1,14 +1,8 @@
 """Working memories in the store: how many former versions are kept."""
 
-from scene import HAROLD
+from scene import keeps
 
 from om_api.store.working import working
-
-
-def keeps(store, keep, **fields):
-    was = store.run(working.read(store.keys, "harold", ""))
-    value = {field: [said, 1] for field, said in fields.items()}
-    return store.run(working.update(store.keys, HAROLD, "", was, value, "lotte", keep))
 
 
 def numbers(store):
