@@ -106,9 +106,7 @@ def clear(keys: Keys, resource: str, *, retention: bool = False) -> Steps[Cleare
     raise StoreError(f"{resource} changes faster than it can be cleared: stop its writers, then repeat.", stored=False)
 
 
-def _whole(
-    of: ResourceKeys, memories: Sequence[Content], counts: Mapping[str, int]
-) -> tuple[list[str], list[Any]]:
+def _whole(of: ResourceKeys, memories: Sequence[Content], counts: Mapping[str, int]) -> tuple[list[str], list[Any]]:
     names = [of.tokens, of.threads, of.aliases, *(of.record(memory.scope) for memory in memories)]
     names += [*map(of.messages, counts), *_names(of, counts, memories)]
     args: list[Any] = [word for memory in memories for word in (memory.epoch, memory.seq, memory.generation)]
@@ -173,18 +171,22 @@ def _forget_marks(keys: Keys, resource: str, threads: Sequence[str]) -> Steps[No
 
 
 def clear_thread(keys: Keys, scope: Scope, thread: str, count: Callable[[str], int]) -> Steps[Cleared]:
-    """Remove one thread from a memory: messages, chunks, observations, history, quarantine, its sections of generations."""
+    """Remove one thread from a memory: messages, chunks, observations, history, quarantine, its sections of generations.
+
+    What was written under an alias of it, and was not adopted yet, goes too.
+    """
     of = keys.of(scope.resource)
     for _ in range(_TRIES):
-        if stands := (yield from as_bytes("HGET", of.aliases, thread)):
-            thread = stands.decode()
-            scope = Scope(scope.resource, scope.thread and thread)
+        standing = yield from as_hash("HGETALL", of.aliases)
+        thread = standing.get(thread.encode(), thread.encode()).decode()
+        scope = Scope(scope.resource, scope.thread and thread)
         memory = yield from content(keys, scope)
         unsealed, quarantine = yield from batch(
             as_int("HGET", of.tokens, "#" + thread), as_list("LRANGE", of.rejected, 0, -1)
         )
         own = memory.of_thread(thread)
-        names, args = _part(of, own, thread), _words(memory, own, thread, count, quarantine)
+        plain = [of.messages(alias.decode()) for alias, name in standing.items() if name.decode() == thread]
+        names, args = [*_part(of, own, thread), *plain], _words(memory, own, thread, count, quarantine)
         said = "resource" if scope.thread is None else "thread"
         version = [said, memory.epoch, new_id(), memory.seq, memory.generation]
         if (yield from Verb("clear_thread", names, [*version, thread, *args], says(b"cleared"))):

@@ -5,6 +5,7 @@ from scene import (
     adopt,
     aliased,
     call,
+    clearing_thread,
     interrupted,
     member,
     message,
@@ -156,3 +157,13 @@ def test_an_older_unsealed_member_is_counted_once(store):
     adopted = store.run(adopt(store, "t2"))
 
     assert (adopted.kept, adopted.dropped) == (1, 1)
+
+
+def test_clearing_a_thread_takes_along_what_waits_under_its_aliases(store):
+    push(store, 1)
+    store.run(aliased(store, "t2", "t1"))
+    write_plainly(store, member(2), thread="t2")
+    store.run(clearing_thread(store, "t1"))
+
+    assert raw(store, "t2") == []
+    assert store.run(verify(store.keys)) == []
