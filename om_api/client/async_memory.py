@@ -1,6 +1,6 @@
 """AsyncObservationalMemory: the client that agents use. memory.py is made of this file by `make faces`."""
 
-from collections.abc import AsyncIterable, AsyncIterator, Collection, Iterable, Mapping
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Collection, Iterable, Mapping
 from datetime import date
 from typing import Any, Self, TypeVar
 
@@ -271,18 +271,27 @@ class AsyncObservationalMemory:
         timezone = self.settings.for_agent(resource_id).timezone
         return answer_of(found, timezone, max_tokens, self._core.count, args["offset"], resource_id)
 
-    def share_tool(self, resource_id: str, format: ToolFormat = "openai") -> dict[str, Any]:  # noqa: A002 - as above
-        """The tool by which an Actor tells a shared memory something, for those that the setting `compose` gives a `share`."""
-        return share_tool(self._core.sharing.targets(resource_id), format)
+    def share_tool(
+        self,
+        resource_id: str,
+        format: ToolFormat = "openai",  # noqa: A002 - as above
+        may_write: Callable[[str], bool] | None = None,
+    ) -> dict[str, Any]:
+        """The tool by which an Actor tells a shared memory something, for those that the setting `compose` gives a `share`.
 
-    async def answer_share(self, call: Any, resource_id: str) -> str:
+        `may_write` says which of them may be told something by whoever asks: all, without it. Raises InvalidInputError where
+        that is none.
+        """
+        return share_tool(self._core.sharing.targets(resource_id, may_write), format)
+
+    async def answer_share(self, call: Any, resource_id: str, may_write: Callable[[str], bool] | None = None) -> str:
         """Carry an Actor's call of `share_tool` out, and say what became of it, as the text of its result.
 
         The same text told again stands there once. A call that cannot be carried out is answered with what is permitted.
-        Raises StoreError alone.
+        `may_write` is as in `share_tool`. Raises StoreError alone.
         """
         try:
-            note = note_of(call, self._core.sharing.targets(resource_id))
+            note = note_of(call, self._core.sharing.targets(resource_id, may_write))
             await self._run(self._core.sharing.share(resource_id, note))
         except InvalidInputError as error:
             return not_shared(str(error))

@@ -29,10 +29,10 @@ class NoteSharer:
     def __init__(self, settings: Settings, keys: Keys, count: Callable[[str], int], reporter: Reporter) -> None:
         self._settings, self._keys, self._count, self._reporter = settings, keys, count, reporter
 
-    def targets(self, resource: str) -> list[str]:
-        """The memories that a resource's settings say something may be told."""
+    def targets(self, resource: str, may_write: Callable[[str], bool] | None = None) -> list[str]:
+        """The memories that a resource's settings say something may be told, and that whoever asks `may_write`."""
         composed = composed_by(self._settings.for_agent(check_id(resource, "resource_id")).compose, resource)
-        return [each.resource for each in composed if each.share]
+        return [each.resource for each in composed if each.share and (may_write is None or may_write(each.resource))]
 
     def share(self, resource: str, note: SharedNote) -> Steps[Outcome]:
         """Add a note: `added`, or `rest` where the same text stands there. Raises InvalidInputError where it is not taken."""

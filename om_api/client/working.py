@@ -86,10 +86,15 @@ class WorkingKeeper:
         return (yield from self._change(change, resource, thread, version, by))
 
     def undo(self, resource: str, thread: str | None, by: str) -> Steps[WorkingChange]:
-        """Make what it said before the last change the next version. Raises NotFoundError where no former one is kept."""
+        """Make what it said before the last change the next version: nothing, before the first one.
+
+        Raises NotFoundError where that is not kept.
+        """
         form = self.form(resource)
         read = yield from self._read(form, resource, thread)
         former = yield from working.former(self._keys, resource, read.place)
+        if former is None and read.held.version == 1:
+            former = {}
         if former is None:
             raise NotFoundError(f"{resource} has no former version of its working memory")
         return (yield from self._change(lambda *_: former, resource, thread, read.held.version, by))

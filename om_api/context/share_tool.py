@@ -10,6 +10,7 @@ from om_api.domain.values import shown
 
 NAME = "share_note"
 LONGEST = 2_000  # characters of a note
+_NOBODY = "no memory at all: the setting compose names none that takes something (share)"
 _WHAT = (
     "Tell a memory that others read what they should know: a decision, a preference or a lasting fact, in one sentence that says "
     "who and what. Share nothing private, and nothing that was not said."
@@ -24,7 +25,14 @@ class SharedNote(NamedTuple):
 
 
 def share_tool(targets: Sequence[str], format: str = "openai") -> dict[str, Any]:  # noqa: A002 - as the providers call it
-    """The tool as a provider's list of tools takes it; `targets` are the memories that may be told something."""
+    """The tool as a provider's list of tools takes it; `targets` are the memories that may be told something.
+
+    Raises InvalidInputError where there is none: a provider takes no tool whose choices are empty.
+    """
+    if not targets:
+        raise InvalidInputError(
+            f"nothing may be told to {_NOBODY}; set compose: [{{resource: team, share: [decisions]}}]"
+        )
     properties = {
         "text": {"type": "string", "description": "What they should know, in one sentence."},
         "with": {"type": "string", "enum": list(targets), "description": "Whose memory it goes to."},
@@ -39,10 +47,7 @@ def note_of(call: Any, targets: Sequence[str]) -> SharedNote:
     if not isinstance(text, str) or not text.strip() or len(text) > LONGEST:
         raise InvalidInputError(f"a call needs a text of 1 to {LONGEST:,} characters: what others should know")
     if target not in targets:
-        permitted = (
-            ", ".join(targets) or "no memory at all: the setting compose names none that takes something (share)"
-        )
-        raise InvalidInputError(f"with is {shown(target)!r}: permitted is {permitted}")
+        raise InvalidInputError(f"with is {shown(target)!r}: permitted is {', '.join(targets) or _NOBODY}")
     return SharedNote(text, str(target))
 
 

@@ -47,7 +47,7 @@ from om_api.http.routes import (
 from om_api.http.routes import (
     settings as settings_routes,
 )
-from om_api.http.routes.by_hand import extracted, lines, pins, reviews, working_memory, working_memory_tool
+from om_api.http.routes.by_hand import extracted, lines, pins, reviews, share_tool, working_memory, working_memory_tool
 from om_api.http.serving import problems
 from om_api.http.serving.connections import Connections
 from om_api.http.serving.cors import open_to
@@ -75,6 +75,7 @@ _WRITTEN_AND_READ = (
     pins.router,
     working_memory.router,
     working_memory_tool.router,
+    share_tool.router,
     extracted.router,
     reflections.router,
     reviews.router,

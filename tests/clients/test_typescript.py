@@ -34,7 +34,9 @@ pytestmark = pytest.mark.timeout(420)
 _SMALL = {"MESSAGE_THRESHOLD": "1000", "OBSERVATION_THRESHOLD": "4000", "MIN_RECENT_MESSAGES": "0"}
 _QUICK = {"TOKENIZER": "estimate", "OBSERVER_INTERVAL": "0.2s", "REFLECTOR_INTERVAL": "0.3s"}
 _OM = [str(Path(sys.executable).with_name("om")), "api"]
-_KEEPS = 'observational_memory: {working_memory: {template: "- Name:\\n- City:"}}\n'  # the agent keeps-fields
+_KEEPS = """\
+observational_memory: {working_memory: {template: "- Name:\\n- City:"}, compose: [{resource: its-team, share: [decisions]}]}
+"""  # the agent keeps-fields
 _AGENT = "acl"  # whose user the tests' server knows
 _TYPED = """
 import { ObservationalMemory, StoreError, type Context } from "cortex-om";

@@ -124,6 +124,13 @@ def test_a_change_can_be_taken_back_and_that_too(house):
     ]
 
 
+def test_the_first_change_can_be_taken_back(house):
+    house.om.update_working_memory({"City": "Graz"}, "harold")
+
+    assert house.om.undo_working_memory("harold").working_memory.fields == {}
+    assert house.om.undo_working_memory("harold").working_memory.fields == {"City": "Graz"}
+
+
 def test_what_was_never_changed_cannot_be_taken_back(house):
     with pytest.raises(NotFoundError, match="no former version"):
         house.om.undo_working_memory("harold")

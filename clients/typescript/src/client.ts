@@ -216,6 +216,17 @@ export class ObservationalMemory {
     return (await this.#transport.json<{ text: string }>(`${this.#of(options.resourceId)}/working-memory-tool`, asked)).text;
   }
 
+  /** The tool by which a model tells a shared memory something, as a provider's list of tools takes it. */
+  async shareTool(format: "openai" | "anthropic" | "gemini" = "openai", options: Place & Call = {}): Promise<Record<string, unknown>> {
+    return this.#transport.json(`${this.#of(options.resourceId)}/share-tool`, { query: { format }, signal: options.signal });
+  }
+
+  /** Do what a model's call of that tool asks: the text to hand back. The same text told again stands there once. */
+  async answerShare(call: object, options: Place & Call = {}): Promise<string> {
+    const asked = { method: "POST", body: call, signal: options.signal } as const;
+    return (await this.#transport.json<{ text: string }>(`${this.#of(options.resourceId)}/share-tool`, asked)).text;
+  }
+
   /** What extractors found, by their names: of a thread and of the whole memory, or of this alone. */
   async extracted(options: Place & Call = {}): Promise<Extracted> {
     const path = `${this.#of(options.resourceId)}/extracted`;

@@ -51,6 +51,18 @@ test("an Actor keeps fields, by itself and by a model's calls, and a change is t
   assert.deepEqual(await memory.extracted(place), {});
 });
 
+test("an Actor tells a shared memory something by a tool, once", async () => {
+  const place = { resourceId: "keeps-fields" };
+  const tool = await memory.shareTool("anthropic", place);
+  const told = [];
+  for (let n = 0; n < 2; n++) told.push(await memory.answerShare({ input: { text: "We ship in May.", with: "its-team" } }, place));
+
+  assert.deepEqual(tool.input_schema.properties.with.enum, ["its-team"]);
+  assert.deepEqual(told, ["It stands in the memory of its-team now.", "It stands in the memory of its-team now."]);
+  assert.equal((await memory.observations({ resourceId: "its-team" })).length, 1);
+  assert.match(await memory.answerShare({ text: "We ship in May.", with: "org" }, place), /permitted is its-team/);
+});
+
 test("a thread is named, put away, copied, and known by another name", async () => {
   const place = fresh(), other = { ...place, threadId: "t-2" };
   await memory.addMessage({ ...user("The roof leaks."), ...place });

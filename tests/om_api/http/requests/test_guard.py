@@ -31,6 +31,8 @@ NEEDED = {
     ("GET", "/v1/resources/{resource}/working-memory/versions"): "reader",
     ("GET", "/v1/resources/{resource}/working-memory-tool"): "reader",
     ("POST", "/v1/resources/{resource}/working-memory-tool"): "writer",
+    ("GET", "/v1/resources/{resource}/share-tool"): "reader",
+    ("POST", "/v1/resources/{resource}/share-tool"): "writer",
     ("GET", "/v1/resources/{resource}/messages/{message}/around"): "reader",
     ("GET", "/v1/recall-tool"): "reader",
     ("POST", "/v1/resources/{resource}/recall-tool"): "reader",
