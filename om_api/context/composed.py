@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, groupby
 from typing import NamedTuple
 
+import msgspec
+
 from om_api.domain.message_tokens import Count
 from om_api.domain.snapshot import ComposedNotes, Snapshot
 from om_api.domain.thread_sections import runs
@@ -134,19 +136,28 @@ class _Arranged(NamedTuple):
 
 
 def composition(
-    composed: Sequence[ComposedNotes], observations: Sequence[Stored], times: OwnTimes, count: Count
+    composed: Sequence[ComposedNotes], observations: Sequence[Stored], times: OwnTimes, whose: str, count: Count
 ) -> Composition:
-    """Arrange what was read; `observations` are the own ones, in order."""
+    """Arrange what was read for the memory of `whose`; `observations` are the own ones, in order."""
     if not composed:
         return Composition()
     own = [tuple(stored.observation for stored in group) for _, group in groupby(observations, key=_activation)]
     bounds = _bounds(own, times)
-    arranged = [_arranged(notes, rank, bounds, count) for rank, notes in enumerate(composed)]
+    others = [_without_own(notes, whose) for notes in composed]
+    arranged = [_arranged(notes, rank, bounds, count) for rank, notes in enumerate(others)]
     batches = [batch for each in arranged for batch in each.batches]
     return Composition(
         tuple(each.generation for each in arranged if each.generation.text),
         tuple(_in_order(own, batches, [notes.resource for notes in composed])),
         tuple(each.news for each in arranged),
+    )
+
+
+def _without_own(notes: ComposedNotes, whose: str) -> ComposedNotes:
+    """A memory's notes without what it was told of this one, which stands among the own notes."""
+    came = [(stored, stored.observation.shared_from) for stored in notes.observations]
+    return msgspec.structs.replace(
+        notes, observations=[each for each, of in came if of is None or of.resource != whose]
     )
 
 

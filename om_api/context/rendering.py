@@ -60,7 +60,7 @@ class Rendering:
         observations = sorted(snapshot.observations, key=lambda stored: stored.seq)
         messages = sorted(snapshot.messages, key=lambda message: message.at)
         kept = self._kept_beside(snapshot, view)
-        composed = self._composition(snapshot.composed, observations, OwnTimes.of(snapshot))
+        composed = self._composition(snapshot.composed, observations, OwnTimes.of(snapshot), snapshot.scope.resource)
         stable = self._notes(observations, snapshot, kept.stable, composed)
         tail = self._tails(messages, _of_thread(snapshot), view, first=any(block.kind != "kept" for block in stable))
         cap = view.context_max_tokens if max_tokens is None else max_tokens

@@ -316,7 +316,7 @@ class KeptFields(NamedTuple):
     by: str = ""
 
     def stands(self, activated_at: int) -> Stamped:
-        """What the stable part of a context shows: no change since the last activation (server ms), but for the first."""
+        """What the stable part of a context shows: no change since the last activation (server ms); 0 = never."""
         return self.value if self.at <= activated_at else self.shown
 
 

@@ -11,6 +11,7 @@ from om_api.domain.api_keys import Role
 from om_api.domain.messages import Message
 from om_api.domain.tags import escape
 from om_api.domain.values import ThreadState
+from om_api.language.words import amount
 from om_api.mcp.arguments import (
     FEW,
     MANY,
@@ -138,7 +139,11 @@ async def list_threads(services: ToolServices, asked: ListThreads) -> str:
 
 
 def _thread(thread: ThreadState, at: str) -> str:
-    said = f"{thread.messages} messages ({thread.tokens} tokens) not noted yet" if thread.messages else "all noted"
+    said = (
+        f"{amount(thread.messages, 'message')} ({thread.tokens} tokens) not noted yet"
+        if thread.messages
+        else "all noted"
+    )
     parts = [f"{thread.id}: {said}", *([f"last message {at}"] if at else ()), *filter(None, [_one_line(thread.title)])]
     task = _one_line(thread.current_task)
     return escape("; ".join([*parts, *([f"task: {task}"] if task else ())]))

@@ -86,6 +86,10 @@ OF_THREADS = {  # of every fourth seed
     "a plain write under an alias": "readdress.lua",
     "a thread is named or archived": "describe.lua",
     "a thread is copied": "copy.lua",
+    "a field of a working memory is written": "keep",
+    "a field is written, overtaken by another": "keep_overtaken",
+    "a context is read with another memory's notes": "read_composed",
+    "a context is read without them": "read_alone",
 }
 OF_A_CLUSTER = {
     "a slot sets out for another node": "slot_leaves",
@@ -108,7 +112,9 @@ seed has, and in Redis no longer, and what an owner removed is in no row of it;
 what is pinned stands in the generation in force or in an observation, and stays pinned until somebody lets it go or
 removes it; counters equal what is there; no sealed set,
 chunk or generation is orphaned; a memory that moved there and back says what it said, each line as often as before
-and once more for each thread that reflected it since; of every review one decision is made. At the end everybody comes
+and once more for each thread that reflected it since; of every review one decision is made; a field of a working memory says
+what was written last, or what is under way; a context shows each note of another memory that is in force once, and none where
+nobody asked for it; a name that stands for another thread holds nothing; what a copy has it has once. At the end everybody comes
 to rest: nothing is left unobserved, and `om verify` finds nothing.
 """
 

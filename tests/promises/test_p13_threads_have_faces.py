@@ -218,6 +218,32 @@ def test_a_title_that_somebody_gave_stays(client, prefix):
     assert (given, state(world).title) == ("Mine", "The cellar")
 
 
+@pytest.mark.parametrize("named", ["old", "new"])
+def test_of_two_threads_that_become_one_a_given_title_stands_before_a_suggested_one(client, prefix, named):
+    world = titled(client, prefix, "The leaking roof", "The leaking roof")
+    for thread in ("old", "new"):
+        world.say("the roof leaks", thread=thread)
+        world.om.force_observe(thread, "harold")
+        world.settle()
+    world.om.set_thread("harold", named, title="Roof, 2026")
+    world.om.alias_thread("old", "new", "harold")
+    (state,) = world.om.threads("harold")
+
+    assert (state.title, state.title_by == "observer") == ("Roof, 2026", False)
+
+
+def test_what_was_forgotten_stands_in_no_title_and_no_task_of_its_thread(client, prefix):
+    said = "<observations>\n* noted\n</observations>\n<thread-title>\nMend the roof\n</thread-title>"
+    world = World(client, prefix, Scripted(f"{said}\n<current-task>\nPrimary: mend it\n</current-task>"))
+    observe(world, "the roof leaks")
+    assert (state(world).title, "mend" in state(world).current_task) == ("Mend the roof", True)
+    world.om.forget(world.om.observations("harold")[0].id, "harold")
+
+    assert [(each.title, each.current_task) for each in world.om.threads("harold")] == [("", "")]
+    world.om.set_thread("harold", "t-1", title="Mine")
+    assert world.om.threads("harold")[0].title == "Mine"
+
+
 @pytest.mark.parametrize("title", ["ab", "x" * 81, ""])
 def test_what_is_no_title_changes_nothing(client, prefix, title):
     world = titled(client, prefix, "The roof", title)

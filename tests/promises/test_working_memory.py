@@ -188,7 +188,8 @@ def test_a_memory_of_threads_shows_the_resources_as_a_whole_at_the_end(client, p
     world.om.update_working_memory({"City": "Graz"}, "harold")
     last = world.context().blocks[-1]
 
-    assert ("Graz" in last.text) == (scope == "thread")
+    assert ("- **City**: Graz" in last.text) == (scope == "thread")
+    assert ("Changed since:\n- City: Graz" in last.text) == (scope == "resource")
     assert "Graz" in _said(world)
 
 
@@ -201,6 +202,18 @@ def test_an_observer_proposes_and_the_actor_has_the_last_word(client, prefix):
 
     assert "- **Name**: Ada\n- **City**: Graz" in _said(world)
     assert world.om.working_memory("harold").fields == {"Name": "Ada", "City": "Graz"}
+
+
+def test_the_first_change_of_what_an_observer_proposed_moves_no_prefix(client, prefix):
+    proposed = f'{NOTES}\n<working-memory>\n{{"City": "Rome"}}\n</working-memory>'
+    world = _world(client, prefix, Scripted(*[proposed] * 8), working_memory__observe="true")
+    _activated(world)
+    before = _prefix(world)
+    world.om.update_working_memory({"Name": "Ada"}, "harold")
+
+    assert "- **City**: Rome" in "\n".join(before)
+    assert _prefix(world) == before
+    assert "Changed since:\n- Name: Ada" in _said(world)
 
 
 def test_what_an_observer_proposed_is_emptied_replaced_and_brought_back(client, prefix):

@@ -71,6 +71,8 @@ def _listing(would: Erased) -> Iterator[str]:
     yield from _noted("generation", would.generations)
     yield from _noted("pinned line", would.pins)
     yield from _noted("field of threads", would.fields, "fields of threads")
+    kept = [f"of {place or 'the resource'}" for place in would.working_memory]
+    yield from _some("working memory", kept, "working memories")
     yield from _some("rejected entry", would.rejected, "rejected entries")
     yield from _some("observed again without it", would.observed_again, "observed again without it")
 

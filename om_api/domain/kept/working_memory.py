@@ -141,6 +141,26 @@ def json_of(given: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
+def value_of(said: str, schema: Mapping[str, Any] | None) -> Any:
+    """What somebody typed, as a field's value: a text, or None for nothing.
+
+    It is JSON where it is an object or a list, or where the field's own `schema` (None: any text will do) takes no such text.
+    """
+    text = said.replace("\r\n", "\n").strip()
+    if not text or (text[0] not in "{[" and (schema is None or not fits(text, schema))):
+        return text or None
+    try:
+        return msgspec.json.decode(text.encode("utf-8", "surrogatepass"))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return text
+
+
+def schemas_of(schema: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Of a schema the fields' own, by name."""
+    found = schema.get("properties") if schema else None
+    return found if isinstance(found, dict) else {}
+
+
 def changed(form: WorkingForm, before: Mapping[str, Any], given: Mapping[str, Any], *, replace: bool) -> dict[str, Any]:
     """The values after a change: None and "" empty a field, `replace` empties whatever is not given.
 

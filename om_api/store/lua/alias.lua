@@ -182,7 +182,12 @@ for _, noted in ipairs({'current_task', 'suggested_response'}) do -- the newer o
   end
   was[noted], was[noted .. '_at'], was[noted .. '_from'] = nil, nil, nil
 end
-local titled = (now.title or '') ~= ''
+local given = (was.title or '') ~= '' and was.title_by ~= 'observer'
+local titled = (now.title or '') ~= '' and not (given and now.title_by == 'observer') -- a given title before a suggested one
+for _, field in ipairs(titled and {} or {'title', 'title_by', 'title_at', 'title_from'}) do
+  redis.call('HDEL', to_state, field)
+  now[field] = nil
+end
 for field, value in pairs(was) do
   if not now[field] and not (titled and string.sub(field, 1, 5) == 'title') then
     redis.call('HSET', to_state, field, value)

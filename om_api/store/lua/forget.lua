@@ -1,9 +1,10 @@
--- forget(record, observations, source, segment, draft, rejected, known; epoch, seq, tokens, pinned, pins, [entry]...)
+-- forget(record, observations, source, segment, draft, rejected, known, thread; epoch, seq, tokens, pinned, pins, last, [entry]...)
 -- Removes one observation, the messages behind it, their index and what the quarantine says of them, because its owner says so. The record's seq moves on: a migration that
 -- read the observation must not bring it back. What was pinned of it, and stands nowhere else, is no longer (`pins`, '' = nothing).
+-- What its thread says by it, whose newest message is `last`, goes too: a task, a suggested response, a title that was suggested.
 -- Returns 'cleared', or 'superseded' when it is not (or no longer) among the observations, or what is pinned is not as it was read.
-local record, observations, source, segment, draft, rejected, known = unpack(KEYS, 1, 7)
-local epoch, seq, tokens, pinned, pins = unpack(ARGV, 1, 5)
+local record, observations, source, segment, draft, rejected, known, thread = unpack(KEYS, 1, 8)
+local epoch, seq, tokens, pinned, pins, last = unpack(ARGV, 1, 6)
 
 local version = redis.call('HMGET', record, 'epoch', 'pins')
 if version[1] ~= epoch or (version[2] or '') ~= pinned or redis.call('ZCOUNT', observations, seq, seq) ~= 1 then
@@ -14,7 +15,12 @@ if redis.call('HEXISTS', known, '#') == 1 then
   redis.call('HSET', known, '~', 1)
 end
 redis.call('ZREMRANGEBYSCORE', observations, seq, seq)
-for slot = 6, #ARGV do
+for _, noted in ipairs({'current_task', 'suggested_response', 'title'}) do
+  if last ~= '' and redis.call('HGET', thread, noted .. '_from') == last then
+    redis.call('HDEL', thread, noted, noted .. '_at', noted .. '_from', noted .. '_by')
+  end
+end
+for slot = 7, #ARGV do
   redis.call('LREM', rejected, 0, ARGV[slot])
 end
 redis.call('UNLINK', source, segment, draft)

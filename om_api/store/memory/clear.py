@@ -287,6 +287,7 @@ def forget(keys: Keys, scope: Scope, epoch: str, stored: Stored) -> Steps[Outcom
     kept = written(pin for pin in pins_of(pinned or b"") if left.hold(pin) or not gone.hold(pin))
     entries = [entry for entry in quarantined if as_rejected(entry).observation == name]
     names = [of.record(scope), of.observations(scope), of.source(name), of.segment(name), of.draft(scope)]
-    names += [of.rejected, of.known(stored.observation.thread_id)]
-    args = [epoch, exact(stored.seq), stored.observation.tokens, pinned or b"", kept, *entries]
+    names += [of.rejected, of.known(stored.observation.thread_id), of.thread(stored.observation.thread_id)]
+    last = "".join(stored.observation.message_ids[-1:])
+    args = [epoch, exact(stored.seq), stored.observation.tokens, pinned or b"", kept, last, *entries]
     return (yield from Verb("forget", names, args, outcome))

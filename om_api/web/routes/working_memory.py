@@ -1,11 +1,9 @@
 """The working memory of an agent: its fields changed in a form, and a change taken back."""
 
-import json
-from typing import Any
-
 from fastapi import APIRouter, Request, Response
 
 from om_api.domain.api_keys import Role
+from om_api.domain.kept.working_memory import schemas_of, value_of
 from om_api.domain.values import Outcome
 from om_api.http.requests.guard import key_of
 from om_api.http.requests.parameters import ResourceId
@@ -22,8 +20,10 @@ _MEANWHILE = "Somebody else changed it meanwhile: this is what it says now."
 async def update(request: Request, resource: ResourceId) -> Response:
     """Have fields say what the form says; of two who save at once the second is told."""
     form, thread = request.state.form, _thread(request)
-    given = {name.removeprefix(_FIELD): _value(str(said)) for name, said in form.items() if name.startswith(_FIELD)}
     memory, version = await reader_of(request, resource), str(form.get("version", ""))
+    schemas = schemas_of(memory.settings.for_agent(resource).working_memory.json_schema)
+    said = {name.removeprefix(_FIELD): str(value) for name, value in form.items() if name.startswith(_FIELD)}
+    given = {field: value_of(value, schemas.get(field)) for field, value in said.items()}
     done = await memory.update_working_memory(
         given, resource, thread, version=int(version) if version.isdecimal() else None, by=key_of(request).id
     )
@@ -45,14 +45,3 @@ def _thread(request: Request) -> str | None:
 
 def _of_page(request: Request) -> str | None:
     return str(request.state.form.get("shown", "")) or None
-
-
-def _value(said: str) -> Any:
-    """What a field of the form says: text, or JSON where it looks like an object or a list."""
-    said = said.replace("\r\n", "\n").strip()
-    if said[:1] in {"{", "["}:
-        try:
-            return json.loads(said)
-        except ValueError:
-            return said
-    return said or None

@@ -6,7 +6,7 @@ import pytest
 
 from om_api.context.composed import SLACK_MS, News, OthersNotes, OwnNotes, OwnTimes, composition
 from om_api.domain.snapshot import ComposedNotes
-from om_api.domain.values import Generation, Observation, Stored
+from om_api.domain.values import Generation, Observation, SharedFrom, Stored
 
 BEGAN = 1_763_600_000_000
 NEVER = OwnTimes(0, 0, BEGAN)
@@ -35,7 +35,7 @@ def words(text):
 
 
 def arranged(composed, own=(), times=NEVER):
-    return composition(composed, list(own), times, words)
+    return composition(composed, list(own), times, "harold", words)
 
 
 def names(found):
@@ -53,6 +53,12 @@ def test_what_was_in_force_before_an_own_activation_stands_before_it_and_what_ca
 
     assert [type(block) for block in found.stable] == [OthersNotes, OwnNotes]
     assert (names(found), news(found)) == (["early", "own"], ["late"])
+
+
+def test_what_another_memory_was_told_of_this_one_is_not_shown_again():
+    told, other = (noted(name, BEGAN, shared_from=SharedFrom(resource=name)) for name in ("harold", "berta"))
+
+    assert names(arranged([notes("org", told, other)], [noted("own", BEGAN + 60_000)])) == ["berta", "own"]
 
 
 def test_what_came_within_the_slack_of_an_own_activation_waits_for_the_next():
@@ -158,5 +164,5 @@ def test_one_note_of_more_than_the_room_of_news_is_left_out_and_told():
 
 
 def test_nothing_is_composed_of_nothing():
-    assert arranged([]) == composition([], [], NEVER, words)
+    assert arranged([]) == composition([], [], NEVER, "harold", words)
     assert arranged([]).news == ()

@@ -116,7 +116,7 @@ def test_threads_are_listed_by_name_page_by_page(host, world, read_on):
     lines = [line for page in pages for line in page.splitlines() if line.startswith("t-")]
 
     assert [line.split(":")[0] for line in lines] == [f"t-{n:02}" for n in range(70)]
-    assert "1 messages (100 tokens) not noted yet; last message " in lines[0]
+    assert "1 message (100 tokens) not noted yet; last message " in lines[0]
     assert host("list_threads", cursor="t-99").text == "There is no thread of harold behind this cursor."
 
 

@@ -1,6 +1,5 @@
 """`om working-memory` and `om extracted`: fields that an Actor keeps, and values that extractors found."""
 
-import json
 from typing import Any
 
 import click
@@ -11,7 +10,7 @@ from om_api.cli.output import as_time, json_option, note, print_json, print_outc
 from om_api.cli.target import Target, checked, command, examples, optional_thread, resource_argument
 from om_api.context.kept import as_text
 from om_api.domain.errors import InvalidInputError
-from om_api.domain.kept.working_memory import WorkingChange
+from om_api.domain.kept.working_memory import WorkingChange, schemas_of, value_of
 from om_api.domain.values import Outcome
 
 _thread = click.option("--thread", callback=checked, metavar="THREAD", help="Of which thread, where each has its own.")
@@ -68,9 +67,11 @@ def set_(
     by: str | None,
     as_json: bool,
 ) -> Outcome:
-    """Change fields; FIELD= empties one. A VALUE that is a JSON object or list is taken as one."""
-    given = dict(map(_field, fields))
+    """Change fields; FIELD= empties one. A VALUE is JSON where it is an object or a list, or where the field takes no text."""
+    said = dict(map(_field, fields))
     with target.memory() as om:
+        schemas = schemas_of(om.settings.for_agent(resource).working_memory.json_schema)
+        given = {field: value_of(value, schemas.get(field)) for field, value in said.items()}
         done = om.update_working_memory(given, resource, thread, replace=replace, version=version, by=by or "")
     _print(done, as_json, resource, thread)
     return done.outcome
@@ -123,22 +124,11 @@ def extracted(target: Target, resource: str, thread: str | None, as_json: bool) 
         note("nothing yet: the setting extractors says what is looked for")
 
 
-def _field(said: str) -> tuple[str, Any]:
+def _field(said: str) -> tuple[str, str]:
     name, sign, value = said.partition("=")
     if not sign:
         raise InvalidInputError(f"{said[:80]!r} says no value: write FIELD=VALUE, or FIELD= to empty it")
-    return name.strip(), _value(value.strip())
-
-
-def _value(said: str) -> Any:
-    if not said:
-        return None
-    if said[0] not in "{[":
-        return said
-    try:
-        return json.loads(said)
-    except ValueError:
-        return said
+    return name.strip(), value
 
 
 def _in_one_line(fields: dict[str, Any]) -> str:
@@ -153,3 +143,7 @@ def _print(done: WorkingChange, as_json: bool, resource: str, thread: str | None
     if done.outcome is Outcome.UPDATED:
         own = f" --thread {thread}" if thread else ""
         note(f"{typed(f'om working-memory undo {resource}{own}')} takes it back")
+    elif done.outcome is Outcome.SUPERSEDED:
+        note(
+            f"it is of version {done.working_memory.version} by now, nothing was changed: read it, and repeat with that"
+        )

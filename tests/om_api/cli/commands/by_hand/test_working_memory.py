@@ -42,3 +42,24 @@ def test_what_was_found_is_printed_and_what_was_not_says_what_to_set(om, world):
 
     assert "the setting extractors" in om("extracted", "harold").stderr
     assert om("extracted", "nobody").exit_code == 1
+
+
+def test_a_field_that_takes_no_text_is_given_as_json(om, om_json, monkeypatch):
+    """A text that fits stays a text, though it may be read as a number."""
+    kinds = '{"Limit": {"type": "number"}, "On": {"type": "boolean"}, "Code": {"type": "string"}}'
+    monkeypatch.delenv("OM_WORKING_MEMORY__TEMPLATE")
+    monkeypatch.setenv("OM_WORKING_MEMORY__JSON_SCHEMA", f'{{"type": "object", "properties": {kinds}}}')
+    om("working-memory", "set", "harold", "Limit=5", "On=true", "Code=007")
+    refused = om("working-memory", "set", "harold", "Limit=many")
+
+    assert om_json("working-memory", "show", "harold")["fields"] == {"Limit": 5, "On": True, "Code": "007"}
+    assert "'many' is not of type 'number'" in refused.stderr
+
+
+def test_who_changes_an_older_version_is_told_which_one_it_is_now(om):
+    for city in ("Graz", "Rome"):
+        om("working-memory", "set", "harold", f"City={city}")
+    late = om("working-memory", "set", "harold", "City=Oslo", "--version", "1")
+
+    assert late.stdout == "superseded\n"
+    assert "it is of version 2 by now" in late.stderr
