@@ -36,11 +36,15 @@ class Caller(NamedTuple):
         """The arguments that are known before a call."""
         return {name: value for name, value in ((RESOURCE, self.resource), (THREAD, self.thread)) if value}
 
+    def may_read(self, resource: str) -> bool:
+        """Whether another memory's notes may be shown; whoever starts a server of its own is shown what its settings compose."""
+        return bool(self.user) or self.key.covers(resource)
+
     def composing(self, also: Collection[str]) -> dict[str, Any]:
         """Whose notes count too, as the client takes it; raises CallerRefusedError for one that the key is not bound to."""
         for name in also:
             self.check(name, "also")
-        return {"also": list(also), "may_read": self.key.covers}
+        return {"also": list(also), "may_read": self.may_read}
 
     def check(self, resource: str, argument: str = RESOURCE) -> None:
         """Return for a resource that the key is bound to; raises CallerRefusedError for another."""

@@ -61,5 +61,5 @@ async def read(memory: AsyncObservationalMemory, caller: Caller, uri: str) -> Re
     except CallerRefusedError:
         await audit(memory, caller, "refused", resource, "context", "refused")
         raise
-    text = text_of(await memory.get_context(thread, resource, may_read=caller.key.covers))
+    text = text_of(await memory.get_context(thread, resource, may_read=caller.may_read))
     return ReadResourceResult(contents=[TextResourceContents(uri=uri, mime_type=_TEXT, text=text)])

@@ -73,7 +73,7 @@ def add(keys: Keys, scope: Scope, made: Observation) -> Steps[Outcome]:
         read = yield from content(keys, scope)
         word = "resource" if scope.thread is None else "thread"
         names = [of.scope, of.record(scope), of.tokens, of.observations(scope), of.threads, of.aliases]
-        args = [word, read.epoch, new_id(), new_id(), made.thread_id, msgspec.json.encode(made), made.tokens]
+        args = [word, read.epoch, new_id(), new_id(), made.thread_id, msgspec.json.encode(made), made.tokens, ""]
         done = yield from Verb("add_line", names, args, outcome)
         if done is Outcome.ADDED:
             return done

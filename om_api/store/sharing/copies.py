@@ -56,8 +56,8 @@ def share(keys: Keys, target: str, made: Observation) -> Steps[Outcome]:
         if made.id in _known(read):
             return Outcome.REST
         member = msgspec.json.encode(made)
-        args = ["resource", read.epoch, read.seq, new_id(), new_id(), made.thread_id, member, made.tokens]
-        done = yield from Verb("share", names, args, outcome)
+        args = ["resource", read.epoch, new_id(), new_id(), made.thread_id, member, made.tokens, read.seq]
+        done = yield from Verb("add_line", names, args, outcome)
         if done is not Outcome.SUPERSEDED:
             return done
     raise too_fast(scope)

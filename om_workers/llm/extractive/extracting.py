@@ -25,7 +25,11 @@ _DECIDED = re.compile(
     re.IGNORECASE,
 )
 _UNDECIDED = re.compile(r"\b(?:not|haven't|haven’t|if|whether|should|yet)\b", re.IGNORECASE)
-_NAME = r"(?:(?:Dr|Mr|Mrs|Ms|Prof)\. )?[A-Z][\w'’-]+(?: [A-Z][\w'’-]+){0,2}"
+_NO_NAME = (  # what sentences begin with, of which none is called so
+    r"(?!(?:You|I|We|He|She|It|They|The|An?|My|Our|Your|His|Her|Their|This|That|There|Here|And|But|If|So|Please|Thanks|Hello|Hi|Dear|Call|Phone"
+    r"|Reach|Contact|Mail|E-?mail|Write|Text|Ask|Tell|Send)(?:['’]\w+)?\b)"
+)
+_NAME = rf"(?:(?:Dr|Mr|Mrs|Ms|Prof)\. )?{_NO_NAME}[A-Z][\w'’-]+(?: [A-Z][\w'’-]+){{0,2}}"
 _MAIL = r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+"
 _PHONE = r"\+?\d[\d ()/-]{6,18}\d"
 _REACHED = re.compile(rf"(?P<name>{_NAME})[^.!?\n]{{0,40}}?[\s(<:](?P<how>{_MAIL}|{_PHONE})")

@@ -50,3 +50,9 @@ def test_who_starts_a_server_may_do_everything_unless_it_says_less():
 def test_what_is_no_id_is_refused_before_anybody_is_asked(place):
     with pytest.raises(InvalidInputError, match="is not an id"):
         caller_of(key("*"), *place)
+
+
+def test_who_started_a_server_of_its_own_is_shown_what_its_settings_compose():
+    mine, bound = local_caller("harold", user="anna@ops"), local_caller("harold")
+
+    assert (mine.may_read("team"), bound.may_read("team"), bound.may_read("harold")) == (True, False, True)

@@ -35,7 +35,7 @@ def test_of_two_who_share_at_once_the_second_finds_it(store):
     """Breaks where the script does not compare the seq: both have read that nothing is there."""
     store.run(copies.share(store.keys, "team", note("c0")))
     sharing = copies.share(store.keys, "team", note(created_at=2))
-    done = store.run(interrupted(sharing, "share", lambda: store.run(copies.share(store.keys, "team", note()))))
+    done = store.run(interrupted(sharing, "add_line", lambda: store.run(copies.share(store.keys, "team", note()))))
 
     assert done is Outcome.REST
     assert [each.created_at for each in shared(store)] == [1, 1]
