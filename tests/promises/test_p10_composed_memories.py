@@ -94,3 +94,9 @@ def test_a_memory_for_each_thread_is_not_looked_through(client, prefix):
 
     assert not answer.hits
     assert "memory of its own" in answer.left_out["org"]
+
+
+def test_the_best_hit_of_each_memory_comes_before_the_second_of_any(house):
+    say(house, "harold", "my other locker is number 78", "the locker at the gym is number 79")
+
+    assert [whose for whose, _ in found(house, also=["team-blue", "org"], limit=3)] == ["harold", "team-blue", "org"]
