@@ -13,17 +13,18 @@ from om_api.http.requests import replies
 from om_api.store.fleet import webhook_queue, webhook_records
 from om_api.store.memory import due
 
-OF_ALL = ("/v1/costs", "/v1/series", "/metrics")  # which the key of one resource may not ask
+OF_ALL = ("/v1/costs", "/v1/series", "/metrics")  # which the key of two resources may not ask
 
 
 @pytest.fixture
 def settings(server_url, prefix):
-    """An agent with a working memory."""
-    kept = {"OM_WORKING_MEMORY__TEMPLATE": "- Name:"}
+    """An agent with a working memory, who shares what it decides."""
+    kept = {"OM_WORKING_MEMORY__TEMPLATE": "- Name:", "OM_COMPOSE": "[{resource: team, share: [decisions]}]"}
     return load_settings(None, {**SMALL, **kept, "OM_PREFIX": prefix, "OM_REDIS_URL": server_url})
 
 
-def test_every_reply_and_every_refusal_is_of_the_form_that_openapi_says(full, ask, app):
+def test_every_reply_and_every_refusal_is_of_the_form_that_openapi_says(full, using, app):
+    ask = using("operator", "harold", "team")
     document = app.get("/v1/openapi.json").json()
     full.client.rpush(f"{full.prefix}:{{harold}}:rejected", b"?")
     _with_a_review(full)
