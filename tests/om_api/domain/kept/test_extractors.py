@@ -17,6 +17,7 @@ from om_api.domain.kept.extractors import (
     fits,
     merged,
     newest,
+    of_several,
     value_of,
     without_told,
 )
@@ -122,6 +123,16 @@ def test_each_value_is_its_threads_or_the_whole_memorys():
     }
     assert found[""]["contacts"].at == 2
     assert found[""]["contacts"].observation_id == "o-2"
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_of_what_several_memories_say_the_newer_one_counts_and_all_that_one_of_them_says_stands(turned):
+    early = extracted_with({}, [noted("a", 1, ("contacts",), contacts={"Ada": "x", "Bo": "y"}, mood="good")])
+    late = extracted_with({}, [noted("b", 2, ("contacts",), contacts={"Ada": "z"}, mood="bad")])
+    made = of_several([late, early] if turned else [early, late])
+
+    assert made[""]["contacts"].value == {"Ada": "z", "Bo": "y"}
+    assert (made["a"]["mood"].value, made["b"]["mood"].value) == ("good", "bad")
 
 
 values = st.recursive(

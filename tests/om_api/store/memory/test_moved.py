@@ -23,6 +23,7 @@ from scene import (
 from om_api.domain.values import Outcome, Scope
 from om_api.store.memory import clear, reading
 from om_api.store.memory.content import content
+from om_api.store.sharing import copies
 
 THREADS = [f"t{n}" for n in range(1, 11)]
 SCOPES = {thread: Scope("harold", thread) for thread in THREADS}
@@ -472,3 +473,15 @@ def test_what_a_reflection_let_go_of_is_still_named_after_a_move(store):
     assert [(each.observation_ids, each.dropped_ids) for each in apart] == [(("o1", "o3"), ("o1",)), (("o2",), ("o2",))]
     assert generation(store).dropped_ids == ("o1", "o2")
     assert breaches(store) == []
+
+
+@pytest.mark.parametrize(("told", "up_to"), [(["t1", "t2"], 2), (["t1"], 1), (["t2"], 0), ([], 0)])
+def test_others_were_told_of_a_pool_up_to_the_first_that_its_thread_had_not_told(store, told, up_to):
+    for n, thread in enumerate(("t1", "t2"), 1):
+        observed(store, f"o{n}", n * 10, thread=thread, scope=SCOPES[thread])
+        if thread in told:
+            now = record(store, SCOPES[thread])
+            store.run(copies.note_shared(store.keys, SCOPES[thread], now.epoch, "team", now.seq))
+    store.run(moving(store, "resource"))
+
+    assert store.run(copies.shared_up_to(store.keys, HAROLD, ["team"])) == {"team": up_to}
