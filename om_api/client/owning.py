@@ -80,8 +80,8 @@ class Owner:
         composed = composed_by(self._settings.for_agent(resource).compose, resource)
         for target in (each.resource for each in composed if each.share):
             language = self._settings.for_agent(target).recall.language
-            with suppress(OMError):
-                for scope in (yield from self._scopes.every(target)):
+            for scope in (yield from self._scopes.every(target)):
+                with suppress(OMError):
                     yield from copies.take_back_gone(self._keys, self._clock, self._count, language, scope)
 
     def _changed(

@@ -24,7 +24,7 @@ from om_api.domain.caching import Memoized
 from om_api.domain.message_tokens import Count
 from om_api.domain.messages import Message
 from om_api.domain.snapshot import Snapshot
-from om_api.domain.values import Generation, Stored
+from om_api.domain.values import Generation, Scope, Stored
 from om_api.recall.recalled import RecalledHit
 
 
@@ -60,7 +60,7 @@ class Rendering:
         observations = sorted(snapshot.observations, key=lambda stored: stored.seq)
         messages = sorted(snapshot.messages, key=lambda message: message.at)
         kept = self._kept_beside(snapshot, view)
-        composed = self._composition(snapshot.composed, observations, OwnTimes.of(snapshot), snapshot.scope.resource)
+        composed = self._composition(snapshot.composed, observations, OwnTimes.of(snapshot), _whole(snapshot.scope))
         stable = self._notes(observations, snapshot, kept.stable, composed)
         tail = self._tails(messages, _of_thread(snapshot), view, first=any(block.kind != "kept" for block in stable))
         cap = view.context_max_tokens if max_tokens is None else max_tokens
@@ -161,6 +161,11 @@ def build(
     snapshot is changed.
     """
     return Rendering(count).context(snapshot, view, now_ms, max_tokens, unavailable=unavailable)
+
+
+def _whole(scope: Scope) -> str:
+    """Whose memory it is where it is of all threads; "" for one of a thread, in which other threads' notes do not stand."""
+    return scope.resource if scope.thread is None else ""
 
 
 def _with_room(view: View, left: int | None) -> View:

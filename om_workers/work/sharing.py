@@ -39,27 +39,24 @@ class Sharing:
         behind = [each for each in targets if told[each.resource] < state.record.seq]
         if not behind:
             return 0
-        read_at = self._run(due.server_ms())  # what is corrected from now on is taken back
         stored = self._run(reading.observations(self._services.keys, scope))
-        return sum(self._alone(state, target, told[target.resource], stored, read_at) for target in behind)
+        return sum(self._alone(state, target, told[target.resource], stored) for target in behind)
 
-    def _alone(
-        self, state: ScopeState, target: ComposedMemory, since: float, stored: Sequence[Stored], read_at: int
-    ) -> bool:
+    def _alone(self, state: ScopeState, target: ComposedMemory, since: float, stored: Sequence[Stored]) -> bool:
         """Share with one memory; what it refuses hurts no other, and stays to be shared."""
         try:
-            return self._share(state, target, [each for each in stored if each.seq > since], read_at)
+            return self._share(state, target, [each for each in stored if each.seq > since])
         except OMError as error:
             why = str(error)[:300]
             _log.warning("share_refused", scope=str(state.scope), target=target.resource, error=why)
             return False
 
-    def _share(self, state: ScopeState, target: ComposedMemory, news: Sequence[Stored], read_at: int) -> bool:
+    def _share(self, state: ScopeState, target: ComposedMemory, news: Sequence[Stored]) -> bool:
         if self._services.settings.for_agent(target.resource).read_only:
             raise StoreError(f"{target.resource} is read_only: nothing is shared with it", stored=False)
         added, epoch = False, state.record.epoch
         for each in news:
-            made = self._copy(state, target, each.observation, read_at)
+            made = self._copy(state, target, each.observation)
             if made:
                 did = self._run(copies.share(self._services.keys, target.resource, made))
                 if did not in {Outcome.ADDED, Outcome.REST}:
@@ -72,7 +69,7 @@ class Sharing:
         self._run(copies.note_shared(self._services.keys, state.scope, epoch, target.resource, reached))
         return added
 
-    def _copy(self, state: ScopeState, target: ComposedMemory, source: Observation, read_at: int) -> Observation | None:
+    def _copy(self, state: ScopeState, target: ComposedMemory, source: Observation) -> Observation | None:
         """What a memory is told of an observation; None where that is nothing.
 
         What was shared with us is not passed on; nor is what was corrected: what it was to share may be what it said before.
@@ -82,10 +79,10 @@ class Sharing:
         lines = [item(line, _PRIORITY) for line in kept[:_MOST_LINES] if isinstance(line, str) and line.strip()]
         if not lines or source.corrections or source.origin == copies.ORIGIN:
             return None
-        resource = state.scope.resource
+        resource, now = state.scope.resource, self._run(due.server_ms())
         came = SharedFrom(resource=resource, observation=source.id, made_at=source.created_at)
         zone = zone_of(self._services.settings.for_agent(target.resource).timezone)
-        day = local_time(source.to or read_at, zone)
+        day = local_time(source.to or now, zone)
         text = "\n".join([f"Date: {day:%b} {day.day}, {day.year}", *lines])
         return Observation(
             id=copies.copy_id(came, target.resource),
@@ -95,8 +92,8 @@ class Sharing:
             from_=source.from_,
             to=source.to,
             tokens=self._services.count(text),
-            created_at=read_at,
-            activated_at=read_at,
+            created_at=now,
+            activated_at=now,
             origin=copies.ORIGIN,
             by=resource,
             shared_from=came,

@@ -263,3 +263,16 @@ def test_what_was_removed_is_taken_back_though_no_first_generation_tells_of_it(h
     world.om.forget(world.om.observations("harold")[0].id, "harold")
 
     assert world.om.observations("team") == []
+
+
+def test_what_a_reflection_has_taken_in_of_a_source_goes_when_the_source_goes(house):
+    world = house(answer("We ship in May"), "<observations>\n* 🟡 We ship in May\n</observations>")
+    observe(world)
+    world.om.force_reflect("team")
+    world.settle()
+    assert "ship in May" in world.om.generations("team")[-1].text
+    world.om.forget(world.om.observations("harold")[0].id, "harold")
+
+    assert "ship in May" not in world.om.generations("team")[-1].text
+    assert world.om.get_context("t-9", "team").text.count("ship") == 0
+    assert world.om.verify() == []

@@ -147,7 +147,9 @@ def value_of(said: str, schema: Mapping[str, Any] | None) -> Any:
     It is JSON where it is an object or a list, or where the field's own `schema` (None: any text will do) takes no such text.
     """
     text = said.replace("\r\n", "\n").strip()
-    if not text or (text[0] not in "{[" and (schema is None or not fits(text, schema))):
+    takes_text = schema is None or not fits(text, schema)
+    structured = text[:1] in {"{", "["} and (schema is None or "type" not in schema)
+    if not text or (takes_text and not structured):
         return text or None
     try:
         return msgspec.json.decode(text.encode("utf-8", "surrogatepass"))

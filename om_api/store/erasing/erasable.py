@@ -23,9 +23,13 @@ _PARTS = frozenset({"content", "parts"})
 
 
 class Erasable(Protocol):
-    """What an owner wants gone. `everywhere`: whatever tells it goes, not only what was made of the messages that go."""
+    """What an owner wants gone. `everywhere`: whatever tells it goes, not only what was made of the messages that go.
+
+    `observation` is the id of the one that is meant, "" = none: it goes, whatever is behind it.
+    """
 
     everywhere: bool
+    observation: str
 
     def is_message(self, member: bytes, message: Message) -> bool:
         """Whether a message goes."""
@@ -41,6 +45,7 @@ class ErasableText:
     """Whatever holds a text; case, width and blanks make no difference. Raises InvalidInputError for a text that is blank."""
 
     everywhere = True
+    observation = ""
 
     def __init__(self, text: str) -> None:
         self._text = folded(text)
@@ -83,6 +88,7 @@ class ErasableMessage(_Alike):
     """One message of a thread, with what it grew by later, and the lines that tell what it `said`; `notes` are all there are."""
 
     everywhere = False
+    observation = ""
 
     def __init__(self, name: str, thread: str, said: Sequence[str], notes: Sequence[str]) -> None:
         super().__init__(said, notes)
@@ -109,16 +115,17 @@ class ErasableObservation(_Alike):
 
     def __init__(self, observation: Observation, notes: Sequence[str]) -> None:
         super().__init__([told(line) for line in observation.text.split("\n")], notes)
-        self._observation, self._ids = observation, frozenset(observation.message_ids)
+        self.observation, self._thread = observation.id, observation.thread_id
+        self._ids = frozenset(observation.message_ids)
 
     def is_message(self, member: bytes, message: Message) -> bool:
         """See Erasable."""
         del member
-        return message.thread_id == self._observation.thread_id and message.id in self._ids
+        return message.thread_id == self._thread and message.id in self._ids
 
     def is_entry(self, entry: Rejected) -> bool:
         """See Erasable."""
-        return entry.observation == self._observation.id
+        return entry.observation == self.observation
 
 
 def folded(text: str) -> str:

@@ -35,7 +35,7 @@ class Planner:
         self._gone_whole = {
             each.observation.id
             for each in (*held.content.observations, *held.content.history)
-            if (source := held.sources[each.observation.id]) and not self._parted(source)[1]
+            if self._is_meant(each) or ((source := held.sources[each.observation.id]) and not self._parted(source)[1])
         }
 
     def plan(self) -> Plan:
@@ -56,6 +56,9 @@ class Planner:
         )
         found = found._replace(pins=self._pins(found), drafted=self._drafted())
         return found._replace(cut=found.cut + list(self._overtaken())) if found else found
+
+    def _is_meant(self, stored: Stored) -> bool:
+        return stored.observation.id == self._target.observation
 
     def _parted(self, kept: Iterable[Kept]) -> tuple[list[Kept], list[Kept]]:
         gone, left = list[Kept](), list[Kept]()
@@ -130,7 +133,7 @@ class Planner:
             if own.id in dissolved:
                 continue
             gone = {kept.message.id for kept in self._parted(self._held.sources[own.id])[0]}
-            if gone or self._tells(own):
+            if gone or self._tells(own) or self._is_meant(each):
                 yield self._without_lines(each, gone)
 
     def _without_lines(self, stored: Stored, gone: Collection[str]) -> Rewritten:
@@ -170,8 +173,8 @@ class Planner:
 
     def _generations(self) -> Iterator[Rewritten]:
         history = {each.observation.id for each in self._held.content.history}
-        told = self._target.everywhere or bool(self._thinned() or self._groups.touched)
         removed = self._gone_whole & history
+        told = self._target.everywhere or bool(self._thinned() or self._groups.touched or removed)
         for n, member in self._held.content.generations:
             was = as_generation(member)
             text, made_of, gone = (

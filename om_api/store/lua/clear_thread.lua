@@ -1,14 +1,16 @@
--- clear_thread(tokens, record, messages, chunks, observations, reflections, threads, rejected, scope, working, aliases, [reflected]..., [key]...; word, epoch, fresh_epoch, seq, generation, thread, histories, chunks_n, observations_n, rejected_n, listed, last, pins, [chunk, tokens]..., [observation_seq, tokens]..., [entry]..., [generation_n, text, tokens]...)
+-- clear_thread(tokens, record, messages, chunks, observations, reflections, threads, rejected, scope, working, aliases, [reflected]..., [key]...; word, epoch, fresh_epoch, seq, generation, thread, histories, chunks_n, observations_n, rejected_n, listed, last, pins, aliases_n, [alias]..., [chunk, tokens]..., [observation_seq, tokens]..., [entry]..., [generation_n, text, tokens]...)
 -- Removes one thread from a memory that covers more: its raw messages, chunks, observations, history and quarantined entries,
 -- writes the generations again without its sections, and what is pinned without its lines (`pins`, '' = nothing left); its working memory goes. What the memory holds of other threads is not touched. The record gets a new epoch:
 -- Time 0: a Reflector reads the generation in force. Time 5: the thread is cleared. Time 9: the reflection, thought from what
 -- was cleared, must not be committed.
 -- Time 0: a client plans to clear thread-2. Time 1: thread-2 becomes an alias of thread-1. Time 2: thread-2 holds nothing, and pushes would
 -- no longer meet the alias; nothing changes, and the client clears thread-1, whose name it is.
+-- Time 0: a client plans to clear thread-1, with what waits under its alias. Time 1: the alias ends. Time 2: what came to that name since is
+-- another thread's; nothing changes.
 -- Returns 'cleared', or 'superseded' when anything was sealed, activated, reflected or rejected since the plan was made; of the
 -- quarantine it says how many entries were `listed`, and which was the `last`.
 local tokens, record, messages, chunks, observations, reflections, threads, rejected, scope, working, aliases = unpack(KEYS, 1, 11)
-local word, epoch, fresh, seq, generation, thread, histories, chunks_n, observations_n, rejected_n, listed, last, pins = unpack(ARGV, 1, 13)
+local word, epoch, fresh, seq, generation, thread, histories, chunks_n, observations_n, rejected_n, listed, last, pins, aliases_n = unpack(ARGV, 1, 14)
 
 local in_force = redis.call('GET', scope)
 local version = redis.call('HMGET', record, 'epoch', 'seq', 'generation')
@@ -28,8 +30,14 @@ if redis.call('LLEN', rejected) ~= tonumber(listed) or (redis.call('LINDEX', rej
   return 'superseded'
 end
 
+for slot = 15, 14 + tonumber(aliases_n) do
+  if redis.call('HGET', aliases, ARGV[slot]) ~= thread then
+    return 'superseded'
+  end
+end
+
 local counts = redis.call('HMGET', tokens, thread, '*')
-local slot, chunk_tokens, observation_tokens, removed = 14, 0, 0, 0
+local slot, chunk_tokens, observation_tokens, removed = 15 + tonumber(aliases_n), 0, 0, 0
 for _ = 1, tonumber(chunks_n) do
   redis.call('ZREM', chunks, ARGV[slot])
   chunk_tokens, slot = chunk_tokens + tonumber(ARGV[slot + 1]), slot + 2

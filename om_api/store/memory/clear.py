@@ -185,8 +185,9 @@ def clear_thread(keys: Keys, scope: Scope, thread: str, count: Callable[[str], i
             as_int("HGET", of.tokens, "#" + thread), as_list("LRANGE", of.rejected, 0, -1)
         )
         own = memory.of_thread(thread)
-        plain = [of.messages(alias.decode()) for alias, name in standing.items() if name.decode() == thread]
-        names, args = [*_part(of, own, thread), *plain], _words(memory, own, thread, count, quarantine)
+        plain = [alias.decode() for alias, name in standing.items() if name.decode() == thread]
+        names = [*_part(of, own, thread), *map(of.messages, plain)]
+        args = _words(memory, own, thread, plain, count, quarantine)
         said = "resource" if scope.thread is None else "thread"
         version = [said, memory.epoch, new_id(), memory.seq, memory.generation]
         if (yield from Verb("clear_thread", names, [*version, thread, *args], says(b"cleared"))):
@@ -214,12 +215,17 @@ def _part(of: ResourceKeys, own: Content, thread: str) -> list[str]:
 
 
 def _words(
-    memory: Content, own: Content, thread: str, count: Callable[[str], int], quarantine: Sequence[bytes]
+    memory: Content,
+    own: Content,
+    thread: str,
+    plain: Sequence[str],
+    count: Callable[[str], int],
+    quarantine: Sequence[bytes],
 ) -> list[Any]:
     stored = [*own.observations, *own.history]
     entries = [entry for entry in quarantine if as_rejected(entry).thread_id == thread]
     args: list[Any] = [len(own.histories), len(own.chunks), len(stored), len(entries), *as_listed(quarantine)]
-    args += [_pinned(memory, thread)]
+    args += [_pinned(memory, thread), len(plain), *plain]
     args += [word for chunk in own.chunks for word in (chunk.id, chunk.tokens)]
     args += [word for each in stored for word in (exact(each.seq), each.observation.tokens)]
     args += entries

@@ -108,7 +108,11 @@ def _written(new: Moved, count: Callable[[str], int], ttl_s: int) -> list[Any]:
         new.seq,
         new.pool_seq,
     ]
-    fields = {"pins": written(new.pins), "created_at": new.created_at, SHARED_IN: new.created_at if new.takes else ""}
+    fields = {
+        "pins": written(new.pins),
+        "created_at": new.created_at,
+        SHARED_IN: (new.created_at or "1") if new.takes else "",
+    }
     fields |= {f"{TOLD}{target}": exact(seq) for target, seq in new.told.items()}
     args += [sum(map(bool, fields.values())), *(word for pair in fields.items() if pair[1] for word in pair)]
     lives = lifetime((stored.observation for stored in new.history), ttl_s)

@@ -83,16 +83,19 @@ def to_pool(resource: str, parts: Sequence[Content]) -> Moved:
     made = _made([lead.generation for lead in leads.values()], share, history, pooled=True)
     pins = _pins(parts, _notes(Scope(resource), observations, made))
     began = min((part.created_at for part in parts if part.created_at), default="")
-    return Moved(Scope(resource), observations, history, made, len(fresh), 0, pins, began, _told(parts, was))
+    return Moved(Scope(resource), observations, history, made, len(fresh), 0, pins, began, _told(parts, was, len(past)))
 
 
-def _told(parts: Sequence[Content], stored: Sequence[Stored]) -> dict[str, float]:
-    """How many of what is stored, in this order, each other memory was told by its threads, up to the first that it was not."""
+def _told(parts: Sequence[Content], stored: Sequence[Stored], past: int) -> dict[str, float]:
+    """How many of what is stored, in this order, each other memory was told by its threads, up to the first that it was not.
+
+    Of what is `past` nothing is told any more.
+    """
     by_thread = {part.scope.thread: part.told for part in parts}
     up_to = [by_thread.get(each.observation.thread_id, {}) for each in stored]
     targets = {target for told in by_thread.values() for target in told}
     return {
-        target: next((n for n, each in enumerate(stored) if each.seq > up_to[n].get(target, 0)), len(stored))
+        target: next((n for n in range(past, len(stored)) if stored[n].seq > up_to[n].get(target, 0)), len(stored))
         for target in targets
     }
 

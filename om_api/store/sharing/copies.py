@@ -16,7 +16,7 @@ from om_api.store.driver.steps import Steps, Verb
 from om_api.store.erasing.erase import Eraser, an_observation
 from om_api.store.lines.correcting import TRIES, too_fast
 from om_api.store.memory.clear import forget
-from om_api.store.memory.content import TOLD, Content, content
+from om_api.store.memory.content import SHARED_IN, TOLD, Content, content
 from om_api.store.memory.decoding import as_generation
 from om_api.store.memory.keys import Keys
 from om_api.store.memory.push import ServerClock
@@ -102,6 +102,8 @@ def copies(read: Content) -> list[SharedCopy]:
 
 def gone(keys: Keys, scope: Scope) -> Steps[list[SharedCopy]]:
     """What was shared with a memory and is no longer so: what it was made of was removed, or corrected since."""
+    if not (yield from as_bytes("HGET", keys.of(scope.resource).record(scope), SHARED_IN)):
+        return []
     found = copies((yield from content(keys, scope)))
     sources = dict.fromkeys(copy.observation.shared_from.resource for copy in found if copy.observation.shared_from)
     held = list[SharedCopy]()
@@ -120,7 +122,7 @@ def _gone_of(keys: Keys, resource: str, mine: Sequence[SharedCopy]) -> Steps[lis
 
 
 def _is_gone(copy: SharedCopy, source: Content, began: int) -> bool:
-    """Whether what a copy was made of is there no longer, or was corrected after it was made.
+    """Whether what a copy was made of is there no longer, or was corrected: what is corrected is not shared.
 
     What a generation has taken in is known by its name as long as that generation is kept: what was made since the oldest of
     them, and is not known, was removed. Of what was made before nobody can tell, and it stays, unless the memory `began`
@@ -129,8 +131,7 @@ def _is_gone(copy: SharedCopy, source: Content, began: int) -> bool:
     made = _source(copy)
     stands = next((each.observation for each in _all(source) if each.observation.id == made.observation), None)
     if stands is not None:  # another of its name was noted anew, of what is left of its messages
-        corrected = any(each.at > copy.observation.created_at for each in stands.corrections)
-        return corrected or stands.created_at != made.made_at
+        return bool(stands.corrections) or stands.created_at != made.made_at
     generations = [as_generation(member) for _, member in source.generations]
     if any(made.observation in _removed(each) for each in generations):
         return True
@@ -161,10 +162,9 @@ def take_back(
     eraser = Eraser(keys, clock, lambda: _only(scope), count)
     erase = partial(eraser.erase, target, an_observation(target, name))
     try:
-        yield from changed(keys, target, language, erase, everything)
+        return (yield from changed(keys, target, language, erase, everything)).outcome is Outcome.CLEARED
     except NotFoundError:  # somebody else took it back
         return False
-    return True
 
 
 def _only(scope: Scope) -> Steps[list[Scope]]:

@@ -34,8 +34,8 @@ def words(text):
     return len(text.split())
 
 
-def arranged(composed, own=(), times=NEVER):
-    return composition(composed, list(own), times, "harold", words)
+def arranged(composed, own=(), times=NEVER, whose="harold"):
+    return composition(composed, list(own), times, whose, words)
 
 
 def names(found):
@@ -58,7 +58,9 @@ def test_what_was_in_force_before_an_own_activation_stands_before_it_and_what_ca
 def test_what_another_memory_was_told_of_this_one_is_not_shown_again():
     told, other = (noted(name, BEGAN, shared_from=SharedFrom(resource=name)) for name in ("harold", "berta"))
 
-    assert names(arranged([notes("org", told, other)], [noted("own", BEGAN + 60_000)])) == ["berta", "own"]
+    own = noted("own", BEGAN + 60_000)
+    assert names(arranged([notes("org", told, other)], [own])) == ["berta", "own"]
+    assert names(arranged([notes("org", told, other)], [own], whose="")) == ["harold", "berta", "own"]
 
 
 def test_what_came_within_the_slack_of_an_own_activation_waits_for_the_next():

@@ -351,7 +351,7 @@ def test_thousands_of_keys_of_a_thread_are_unlinked_to_the_last(store):
     of = store.keys.of("harold")
     fixed = [of.tokens, of.record(HAROLD), of.messages("t1"), of.chunks(HAROLD), of.observations(HAROLD)]
     fixed += [of.reflections(HAROLD), of.threads, of.rejected, of.scope, of.working, of.aliases]
-    call(store, "clear_thread", [*fixed, *many(store)], ["resource", "", "new", 0, 0, "t1", 0, 0, 0, 0, 0, ""])
+    call(store, "clear_thread", [*fixed, *many(store)], ["resource", "", "new", 0, 0, "t1", 0, 0, 0, 0, 0, "", "", 0])
 
     assert contents(store) == {}
 

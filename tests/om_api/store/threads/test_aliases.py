@@ -159,6 +159,20 @@ def test_an_older_unsealed_member_is_counted_once(store):
     assert (adopted.kept, adopted.dropped) == (1, 1)
 
 
+def test_what_came_to_a_name_since_it_is_no_alias_is_not_cleared_with_the_thread(store):
+    push(store, 1)
+    store.run(aliased(store, "t2", "t1"))
+
+    def meanwhile():
+        store.run(unalias(store.keys, "harold", "t2"))
+        push(store, 2, thread="t2")
+
+    store.run(interrupted(clearing_thread(store, "t1"), "clear_thread", meanwhile))
+
+    assert (len(raw(store)), len(raw(store, "t2"))) == (0, 1)
+    assert store.run(verify(store.keys)) == []
+
+
 def test_clearing_a_thread_takes_along_what_waits_under_its_aliases(store):
     push(store, 1)
     store.run(aliased(store, "t2", "t1"))

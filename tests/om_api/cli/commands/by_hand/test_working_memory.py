@@ -49,10 +49,10 @@ def test_a_field_that_takes_no_text_is_given_as_json(om, om_json, monkeypatch):
     kinds = '{"Limit": {"type": "number"}, "On": {"type": "boolean"}, "Code": {"type": "string"}}'
     monkeypatch.delenv("OM_WORKING_MEMORY__TEMPLATE")
     monkeypatch.setenv("OM_WORKING_MEMORY__JSON_SCHEMA", f'{{"type": "object", "properties": {kinds}}}')
-    om("working-memory", "set", "harold", "Limit=5", "On=true", "Code=007")
+    om("working-memory", "set", "harold", "Limit=5", "On=true", "Code=[007]")
     refused = om("working-memory", "set", "harold", "Limit=many")
 
-    assert om_json("working-memory", "show", "harold")["fields"] == {"Limit": 5, "On": True, "Code": "007"}
+    assert om_json("working-memory", "show", "harold")["fields"] == {"Limit": 5, "On": True, "Code": "[007]"}
     assert "'many' is not of type 'number'" in refused.stderr
 
 
