@@ -8,8 +8,8 @@ from om_api.client.remembered.context_usage import ContextUsage
 from om_api.context import Block
 from om_api.domain.errors import NotPermittedError, StoreError
 from om_api.domain.events import Event
-from om_api.domain.hooks import HookFailure
 from om_api.domain.snapshot import Snapshot
+from om_api.domain.webhooks.hook import HookFailure
 from om_api.store.driver.steps import Steps
 from om_api.store.fleet import event_stream, hook_failures, spending
 from om_api.store.memory.keys import Keys

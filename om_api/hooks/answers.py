@@ -6,8 +6,8 @@ from typing import Any, TypeVar
 import msgspec
 
 from om_api.domain.errors import InvalidInputError
-from om_api.domain.hooks import Given, Point
 from om_api.domain.messages import Message
+from om_api.domain.webhooks.hook import Given, Point
 from om_api.domain.wire import encode_message
 from om_api.hooks.faults import AnswerError
 

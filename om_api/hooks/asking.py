@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from om_api.domain.extras import missing
-from om_api.domain.hooks import Fault, Given, Hook, Hooked, HookFailure, Point
+from om_api.domain.webhooks.hook import Fault, Given, Hook, Hooked, HookFailure, Point
 from om_api.hooks.answers import LONGEST, merged
 from om_api.hooks.entry_points import function_of
 from om_api.hooks.faults import AnswerError, MissingHookError

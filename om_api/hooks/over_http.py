@@ -6,8 +6,8 @@ import time
 from http import HTTPStatus
 
 from om_api.domain.errors import OMError
-from om_api.domain.hooks import Hook
 from om_api.domain.webhooks import signing
+from om_api.domain.webhooks.hook import Hook
 from om_api.hooks.faults import MissingHookError
 from om_api.outbound.posting import post
 

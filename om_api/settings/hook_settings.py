@@ -6,7 +6,7 @@ from typing import Annotated, Any, get_args
 from pydantic import PlainValidator
 
 from om_api.domain.errors import InvalidInputError
-from om_api.domain.hooks import Hook, Point, Policy
+from om_api.domain.webhooks.hook import Hook, Point, Policy
 from om_api.domain.webhooks.webhook import check_url
 from om_api.settings.fields import Group, Mapped, contradiction, parse_duration, setting
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from om_api.domain import events
 from om_api.domain.errors import HookError, InvalidInputError, ModelError, StoreError, Why
 from om_api.domain.events import Event
-from om_api.domain.hooks import HookFailure
 from om_api.domain.values import Chunk, Generation, Observation, Outcome, Scope
+from om_api.domain.webhooks.hook import HookFailure
 from om_api.settings import Settings
 from om_api.store.driver.connection import Connection
 from om_api.store.fleet import event_stream as stream

@@ -7,10 +7,10 @@ import msgspec
 import structlog
 
 from om_api.domain.errors import HookError
-from om_api.domain.hooks import Given, Point
 from om_api.domain.messages import Message
 from om_api.domain.notes.catalogue import Catalogued, written
 from om_api.domain.values import Scope
+from om_api.domain.webhooks.hook import Given, Point
 from om_api.domain.wire import encode_message
 from om_api.hooks.asking import ask_all
 from om_api.store.reviews.drafts import Draft, ReflectionInput

@@ -4,7 +4,7 @@ import time
 from collections.abc import Mapping
 
 from om_api.domain.events import Event
-from om_api.domain.hooks import HookFailure
+from om_api.domain.webhooks.hook import HookFailure
 from om_api.store.driver.steps import Steps
 from om_api.store.fleet import event_stream as stream
 from om_api.store.memory.keys import Keys
