@@ -64,7 +64,8 @@ def test_what_the_observer_reads_is_what_hooks_leave_and_the_source_stays_what_w
 
     (asked,) = world.model.requests
     assert "I have an animal" in asked.prompt
-    assert not ("cat" in asked.prompt or "dog" in asked.prompt)
+    assert "cat" not in asked.prompt
+    assert "dog" not in asked.prompt
     (observation,) = world.om.observations("harold")
     assert [each.content for each in world.om.sources(observation.id, "harold")] == ["I have a cat", "and a dog"]
     assert world.covering() == sorted(ids)
@@ -270,7 +271,9 @@ def test_several_threads_in_one_call_hold_no_lock_either_and_each_is_hooked(clie
     world.om.force_observe(None, "harold")
     world.settle()
 
-    assert sorted(seen) == [(point, name, []) for point in ("after_observe", "before_observe") for name in ("t-1", "t-2")]
+    assert sorted(seen) == [
+        (point, name, []) for point in ("after_observe", "before_observe") for name in ("t-1", "t-2")
+    ]
     assert len(world.model.requests) == 1
 
 
