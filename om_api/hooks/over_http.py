@@ -24,13 +24,16 @@ async def ask(hook: Hook, body: bytes, *, allow_private: bool, most: int) -> byt
     Raises MissingHookError without a secret, NotPostedError where nobody answers, RefusedError for any status but 200 and 204.
     """
     name = f"hook_{secrets.token_hex(12)}"
-    try:
-        headers = signing.headers(os.environ[hook.secret_env], name, int(time.time()), body)
-    except KeyError:
-        raise MissingHookError(f"{hook.secret_env}, which should hold its secret, is not set here") from None
-    except ValueError:
-        raise MissingHookError(f"{hook.secret_env} holds no secret: whsec_ and the base64 of 32 random bytes") from None
+    headers = signing.headers(_secret(hook.secret_env), name, int(time.time()), body)
     answer = await post(hook.url, headers, body, allow_private=allow_private, patience=hook.timeout, most=most)
     if answer.status not in {HTTPStatus.OK, HTTPStatus.NO_CONTENT}:
         raise RefusedError(f"answered {answer.status}; permitted: 200 with JSON, or 204")
     return answer.body or NOTHING
+
+
+def _secret(variable: str) -> str:
+    found = os.environ.get(variable, "")
+    if not signing.is_secret(found):
+        lacks = "holds no secret" if found else "is not set here"
+        raise MissingHookError(f"{variable} {lacks}; permitted: whsec_ and the base64 of 32 random bytes")
+    return found
