@@ -34,6 +34,7 @@ ASKED = {  # what the client asks for
     "answer_recall",
     "list_threads",
     "read_extracted",
+    "list_hooks",
     "read_working_memory",
     "replace_working_memory",
     "undo_working_memory",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from om_api.context import Context
 from om_api.domain.errors import (
+    HookError,
     InvalidInputError,
     NotPermittedError,
     NotReplicatedError,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AsyncObservationalMemory",
     "Context",
+    "HookError",
     "InvalidInputError",
     "Message",
     "NotPermittedError",

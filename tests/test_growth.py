@@ -293,7 +293,16 @@ _KEPT = {
         "slots.found",
     ),  # of models, and of nodes
     *(f"agent_table.{name}" for name in ("_orders", "_rows", "_in_state", "_waiting", "moved")),  # of 200,000 agents
-    *("uses._ids", "webhook_sender._client", "recalling._indexes", "analysis._known", "segment._NONE"),
+    *(
+        "uses._ids",
+        "posting._trusted",
+        "posting._version",
+        "entry_points.installed",
+        "hooking._logged",
+        "recalling._indexes",
+        "analysis._known",
+        "segment._NONE",
+    ),
 }
 # of one reader, which is reckoned by what it holds
 _READERS = {"composing._held", "decode_cache._messages", "tail._last", "days._days", "days._lines"}

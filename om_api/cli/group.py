@@ -22,7 +22,7 @@ SECTIONS = {
     "Ask the workers": ("observe", "reflect", "review", "pause", "resume"),
     "Correct": ("line", "pin", "unpin", "pins", "working-memory", "thread"),
     "Remove and move": ("clear", "forget", "erase", "restore", "migrate-scope", "export", "import"),
-    "Check": ("config", "models", "queues", "doctor", "verify", "bench"),
+    "Check": ("config", "models", "hooks", "queues", "doctor", "verify", "bench"),
     "Serve": ("api", "ui", "mcp", "keys", "acl", "webhooks", "partitions", "archive"),
 }
 _PLACES = {  # of commands whose module in `commands` has not their name

@@ -3,11 +3,13 @@
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 
 import msgspec
 
 from om_api import context
 from om_api.client.composing import ComposedAsk, Composer
+from om_api.client.hooking import ContextHooks
 from om_api.client.recalling import Recalling
 from om_api.client.remembered.known_aliases import KnownAliases
 from om_api.client.remembered.reader_cache import Reader, ReaderCache
@@ -55,7 +57,7 @@ class Contexts:
     ) -> None:
         self._settings, self._keys, self._count, self._reporter = settings, keys, count, reporter
         self._recalling, self._composer, self._aliases = recalling, composer, aliases
-        self._fails_open = fails_open
+        self._hooks, self._fails_open = ContextHooks(settings, reporter), fails_open
         self._readers = ReaderCache(count, share=1.0 if fails_open else QUARTER)
         self._urgent: LRU[str, float] = LRU(REMEMBERED)
         self._only_read: LRU[str, bool] = LRU(REMEMBERED)  # resources the ACL refused to have written
@@ -75,7 +77,10 @@ class Contexts:
         thread = snapshot.thread.id
         view = now.view_of(snapshot.record.observation_tokens)
         hits = yield from self._hits(snapshot, view)
-        built = reader.rendering.context(snapshot, view, snapshot.now, max_tokens, hits=hits)
+        build = partial(reader.rendering.context, snapshot, view, snapshot.now, max_tokens, hits=hits)
+        built = build()
+        if self._hooks.any(resource) and (added := (yield from self._hooks.added(built, snapshot.messages))):
+            built = build(added=added)
         self._readers.keep(resource, thread, reader)
         if _is_known(snapshot) and not self._settings.for_agent(resource).read_only:
             self._reporter.served(snapshot, built.blocks)

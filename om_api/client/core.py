@@ -8,6 +8,7 @@ from om_api.client.contexts import Contexts
 from om_api.client.extracting import ExtractedReader
 from om_api.client.fleet.agents import AgentReader
 from om_api.client.forcing import Forcing
+from om_api.client.hooking import HookReader
 from om_api.client.lines import LineKeeper
 from om_api.client.owning import Owner
 from om_api.client.reading import MemoryReader, Scopes
@@ -71,8 +72,8 @@ class Core:
         self.syncing, self.forcing = Syncing(keys, scopes, self.writing), Forcing(settings, keys, scopes, reporter)
         self.reading, self.extracted = MemoryReader(keys, scopes), ExtractedReader(keys, scopes)
         self._serve_owners(settings, count, reporter)
-        self.agents, self.testing = AgentReader(settings, keys), ModelTester(settings, keys)
-        patience_s = min(1.0, timeout / 2)
+        self.agents, self.hooks = AgentReader(settings, keys), HookReader(settings, keys)
+        self.testing, patience_s = ModelTester(settings, keys), min(1.0, timeout / 2)
         self.watching = Watcher(settings, keys, scopes, patience_s=patience_s)
         self.auditing = Auditor(settings, keys, patience_s=patience_s)
         self.unsent, self._warned, self._away = Unsent(), set[FileProblem](), False

@@ -14,6 +14,7 @@ from om_api.client.fleet.agent_table import Column
 from om_api.client.fleet.agents import Agents, agent_query
 from om_api.client.fleet.usage_series import UsageSeries
 from om_api.client.held import Held, Work
+from om_api.client.hooking import HookState
 from om_api.client.partly import Partly
 from om_api.client.reading import Era
 from om_api.client.recall_query import RecallLimits, turns_beside
@@ -189,6 +190,8 @@ class ObservationalMemory:
         The notes of other resources stand in it (`Context.composed`): those that the setting `compose` names, and those that
         `also` does; see docs/composed-memories.md. What may not be read is told in `Context.left_out`. Of the setting's
         `may_read` says which may be shown to whoever asks: all, without it.
+
+        Raises HookError where a hook of the setting `hooks.before_context` failed that says stop (docs/hooks.md).
         """
         return self._run(self._core.context(resource_id, thread_id, max_tokens, also, may_read))
 
@@ -628,6 +631,10 @@ class ObservationalMemory:
             yield ended
 
     # -- lines by hand ------------------------------------------------------------------------------------------------
+
+    def hooks(self, resource_id: str) -> list[HookState]:
+        """An agent's hooks, where each is asked, whether this process could ask it, and how often it failed (docs/hooks.md)."""
+        return self._run(self._core.hooks.states(resource_id))
 
     def extracted(self, resource_id: str, thread_id: str | None = None) -> dict[str, ExtractedValue]:
         """What extractors found, by their names: of a thread and of the whole memory, or of this alone (docs/extractors.md)."""

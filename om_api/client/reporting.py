@@ -9,8 +9,9 @@ from om_api.context import Block
 from om_api.domain.errors import NotPermittedError, StoreError
 from om_api.domain.events import Event
 from om_api.domain.snapshot import Snapshot
+from om_api.domain.webhooks.hook import HookFailure
 from om_api.store.driver.steps import Steps
-from om_api.store.fleet import event_stream, spending
+from om_api.store.fleet import event_stream, hook_failures, spending
 from om_api.store.memory.keys import Keys
 from om_api.store.memory.push import ServerClock
 
@@ -80,6 +81,13 @@ class Reporter:
         """Count a push that came too fast; where this client may not, not at all."""
         with suppress(StoreError):
             yield from event_stream.add(self._keys, {resource: {"refused": 1}})
+
+    def hook_failed(self, resource: str, failure: HookFailure) -> Steps[None]:
+        """Count a hook's failure, and tell of it once an hour; where this client may not, not at all."""
+        with suppress(StoreError):
+            event = yield from hook_failures.note(self._keys, resource, failure)
+            if event:
+                yield from self.publish(event)
 
     def publish(self, event: Event) -> Steps[None]:
         """Say what this client did; how much of that is kept is for the workers to know."""

@@ -55,8 +55,9 @@ class Rendering:
         *,
         unavailable: bool = False,
         hits: Sequence[RecalledHit] = (),
+        added: str = "",
     ) -> Context:
-        """Make a context of what was read at one instant; see `build`. `hits` are what was found for the newest message."""
+        """Make a context of what was read at one instant; see `build`. `hits` are of the newest message, `added` is by hooks."""
         observations = sorted(snapshot.observations, key=lambda stored: stored.seq)
         messages = sorted(snapshot.messages, key=lambda message: message.at)
         kept = self._kept_beside(snapshot, view)
@@ -66,13 +67,12 @@ class Rendering:
         cap = view.context_max_tokens if max_tokens is None else max_tokens
         beyond = first_turn(messages, tail.sizes, view.raw_max_tokens) if cap is None else 0
         moment = self._moment(snapshot, observations, view, now_ms, unavailable=unavailable, omitted=beyond)
-        moment = moment._replace(kept=kept.since, news=composed.news)
+        moment = moment._replace(kept=kept.since, news=composed.news, added=added)
         newest = tail.since(max(len(messages) - 1, 0)).parts()[1]
         left = None if cap is None or not hits else cap - newest - self._framing(stable, moment, snapshot)
         found = self._recalled(hits, messages[beyond:], snapshot, _with_room(view, left))
         volatile = self._volatile(moment._replace(recalled=found.text), _identity(snapshot.others))
-        room = sum(block.tokens for block in (*stable, *volatile))
-        start = beyond if cap is None else tail.cut(cap - room)
+        start = beyond if cap is None else tail.cut(cap - sum(block.tokens for block in (*stable, *volatile)))
         told = {"omitted": start, "unavailable": unavailable, "recalled": found.hits}
         told |= {"composed": composed.shown(), "left_out": snapshot.left_out}
         return self._context(snapshot, observations, stable, tail.since(start), volatile, **told)

@@ -31,7 +31,7 @@ class Moment(NamedTuple):
     `news` are other memories' notes that came since the own last activation.
 
     `omitted` is how many of the thread's own messages have no room, where that is to be said; `kept` what of the working memory
-    changed since it was shown, `recalled` what was looked up.
+    changed since it was shown, `recalled` what was looked up, `added` what hooks have stand here.
     """
 
     task: CurrentTask
@@ -46,6 +46,7 @@ class Moment(NamedTuple):
     kept: str = ""
     recalled: str = ""
     news: Sequence[News] = ()
+    added: str = ""
 
 
 def volatile_blocks(moment: Moment, count: Callable[[str], int]) -> list[Block]:
@@ -56,7 +57,8 @@ def volatile_blocks(moment: Moment, count: Callable[[str], int]) -> list[Block]:
     others = excerpts(moment.others, moment.counts, moment.view, count)
     told = [*([_UNAVAILABLE] if moment.unavailable else []), *_omitted(moment.omitted)]
     told += [LOOKUP] if moment.aged is None and moment.counts else []  # a preamble says it, once there is one
-    said = [*told, *_task(moment.task, moment.today), moment.kept, *map(_news, moment.news), *others.sections]
+    said = [*told, *_task(moment.task, moment.today), moment.kept, *map(_news, moment.news), *_added(moment.added)]
+    said += others.sections
     said = [*filter(None, said)]
     if moment.aged is None and not said and not moment.recalled:
         return []
@@ -64,6 +66,11 @@ def volatile_blocks(moment: Moment, count: Callable[[str], int]) -> list[Block]:
     lines = filter(None, [today, *(moment.aged or ()), *said, others.rest, moment.recalled])
     text = moment.signer.framed("system-reminder", "\n".join(lines))
     return [Block(kind="volatile", role="user", text=text, stable=False, tokens=count(text))]
+
+
+def _added(text: str) -> list[str]:
+    """What the agent's own system says, and that it does."""
+    return [f"The system that you are part of adds:\n{escape(text)}"] if text else []
 
 
 def _news(news: News) -> str:

@@ -3,7 +3,7 @@
 from typing import Literal
 
 # what kind of failure ended a piece of work: a word for counters and events, where no error's text may stand
-Why = Literal["timeout", "unreachable", "busy", "refused", "unusable", "budget", "store", "other"]
+Why = Literal["timeout", "unreachable", "busy", "refused", "unusable", "budget", "store", "hook", "other"]
 
 
 class OMError(Exception):
@@ -89,3 +89,7 @@ class BudgetReachedError(ModelError):
     def __init__(self, message: str, *, retry_after: float, instead: str | None = None) -> None:
         super().__init__(message, retryable=True, retry_after=retry_after, why="budget")
         self.instead = instead
+
+
+class HookError(OMError):
+    """A hook failed whose `on_failure` is `stop`: what it belongs to was not done, nothing was lost, and it is tried again."""

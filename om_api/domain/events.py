@@ -48,6 +48,7 @@ KINDS: dict[str, tuple[str, ...]] = {
     "cleared": ("thread", "messages", "observations"),
     "failed": ("thread", "task", "why"),
     "budget_reached": ("setting", "then"),
+    "hook_failed": ("setting", "hook", "why", "then"),
 }
 GAP = "gap"  # told by a reader, never published
 _LARGEST = (1 << 64) - 1
@@ -96,6 +97,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     to: str | None = None
     pin: str | None = None
     extractors: str | None = None
+    hook: str | None = None
 
 
 def check_event_id(text: str) -> str:

@@ -12,7 +12,7 @@ from om_api.settings.recorded_settings import RecordedSettings
 from om_api.store.archiving import archivable
 from om_api.store.archiving.archivable import ArchiveBacklog
 from om_api.store.driver.steps import Steps
-from om_api.store.fleet import breaker, event_stream, health, presence, resource_tiers
+from om_api.store.fleet import breaker, event_stream, health, hook_failures, presence, resource_tiers
 from om_api.store.fleet.backlog import FleetBacklog, backlog
 from om_api.store.fleet.breaker import BreakerState
 from om_api.store.fleet.health import Waiting
@@ -78,7 +78,7 @@ def read(settings: Settings, keys: Keys) -> Steps[Measurements]:
 
 
 def of_gauges(found: Measurements, settings: Settings) -> Iterator[Sample]:
-    """Every gauge, and the one counter that is of no memory; what is not known, such as a ratio to nothing, is left out."""
+    """Every gauge, and the counters that are of no memory; what is not known, such as a ratio to nothing, is left out."""
     for resource, tiers in found.tiers.items():
         otherwise = recorded_settings.of(settings.for_agent(resource))
         for name, value in (*_tokens(tiers), *_pressures(tiers, otherwise)):
@@ -94,6 +94,8 @@ def of_gauges(found: Measurements, settings: Settings) -> Iterator[Sample]:
     yield Sample("cortex_om_unknown_scopes_total", (), found.every.get("unknown", 0))
     for outcome in DELIVERIES:
         yield Sample("cortex_om_webhook_deliveries_total", (outcome,), found.every.get(f"webhook|{outcome}", 0))
+    for hook, times in sorted(hook_failures.failures(found.every).items()):
+        yield Sample("cortex_om_hook_failures_total", hook, times)
     yield Sample("cortex_om_resources", (), found.elsewhere.resources)
     yield Sample("cortex_om_measured_resources", (), len(found.own))
     yield Sample("cortex_om_unreadable_resources", (), len(found.own) - len(found.tiers))

@@ -119,6 +119,13 @@ SERIES = (
         "`P:counted`",
     ),
     Series(
+        "counter",
+        ("point", "hook"),
+        "cortex_om_hook_failures_total",
+        "Hooks that failed, by the point and the name of each: an entry point, or a URL's host.",
+        "`P:counted`",
+    ),
+    Series(
         "gauge",
         ("work",),
         "cortex_om_lag_seconds",

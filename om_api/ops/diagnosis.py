@@ -7,6 +7,7 @@ from om_api.billing.budgets import UsedUp
 from om_api.language.words import amount
 from om_api.ops.archive_state import ArchiveState
 from om_api.ops.composed_faults import ComposedFault
+from om_api.ops.hook_faults import HookFault
 from om_api.store.fleet.backlog import FleetBacklog
 from om_api.store.fleet.breaker import BreakerState
 from om_api.store.fleet.health import ServerInfo, Standings, Waiting
@@ -289,6 +290,20 @@ def of_composed(faults: Iterable[ComposedFault]) -> Iterator[Finding]:
     for fault in faults:
         says = f"{_some(fault.agents)} would compose {fault.composed}, which {fault.why}"
         yield Finding(WARNING if fault.left_out else NOTE, "compose", says, fault.do)
+
+
+def of_hooks(faults: Iterable[HookFault]) -> Iterator[Finding]:
+    """Hooks that are not here, which may be right where they run elsewhere, and those that failed of late."""
+    for fault in faults:
+        whose = _some(name or "all agents" for name in fault.agents)
+        if fault.why:
+            do = f"mend it, or take it out of hooks.{fault.point}: docs/hooks.md; om hooks try shows what it answers"
+            yield Finding(WARNING, "hooks", f"{fault.hook} ({fault.point} of {whose}) failed: {fault.why}", do)
+        else:
+            do = (
+                "install its package, or set its secret, where the workers run; before_context: where contexts are read"
+            )
+            yield Finding(NOTE, "hooks", f"{fault.hook} ({fault.point} of {whose}) cannot be asked from here", do)
 
 
 def of_reviews(waiting: Sequence[WaitingReview], now: int) -> Iterator[Finding]:

@@ -8,7 +8,7 @@ from om_api.broker import rabbitmq
 from om_api.domain.errors import SettingsError, StoreError
 from om_api.domain.extras import installed
 from om_api.language.words import amount
-from om_api.ops import archive_state, diagnosis
+from om_api.ops import archive_state, diagnosis, hook_faults
 from om_api.ops.composed_faults import composed_faults
 from om_api.ops.diagnosis import ERROR, NOTE, OK, WARNING, Finding
 from om_api.settings import Settings
@@ -40,7 +40,7 @@ class Checkup(NamedTuple):
 
 def examine(settings: Settings) -> Checkup:
     """Look at everything once; raises nothing for a store that is away: that is what it is there to say."""
-    own = [*_settings(settings), *_models(settings)]
+    own = [*_settings(settings), *_models(settings), *diagnosis.of_hooks(hook_faults.missing(settings))]
     try:
         with connected(settings.redis_url) as connection:
             found = list(_store(settings, connection))
@@ -86,6 +86,7 @@ def _store(settings: Settings, connection: Connection) -> Iterator[Finding]:
     yield from diagnosis.of_resources(standings, configured)
     agents = [name for name in configured if name != UNKNOWN]
     yield from diagnosis.of_composed(run(composed_faults(settings, keys, agents)))
+    yield from diagnosis.of_hooks(run(hook_faults.failed(keys)))
     yield from diagnosis.of_budgets(
         run(budgets.used_up(settings, keys, agents, now.server)), prices.unenforceable(settings)
     )

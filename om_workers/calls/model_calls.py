@@ -178,9 +178,9 @@ def _nobody(names: Sequence[str], refused: Mapping[str, ModelError]) -> ModelErr
     return ModelError(text, retryable=bool(later), retry_after=min(waits, default=None), why=why)
 
 
-def patience_ms(error: ModelError) -> int:
+def patience_ms(error: ModelError | None = None) -> int:
     """How long work waits after a failure that may pass: as long as it was told, else about ten seconds; not all at once."""
-    wait = error.retry_after or random.uniform(0.5, 1.5) * UNKNOWN_S
+    wait = (error and error.retry_after) or random.uniform(0.5, 1.5) * UNKNOWN_S
     return round(1000 * _spread(wait))
 
 

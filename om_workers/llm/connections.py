@@ -1,6 +1,5 @@
 """What all providers' connections have in common."""
 
-import logging
 from typing import Any
 
 import httpx2
@@ -48,9 +47,3 @@ def check_address(url: str) -> None:
         httpx2.URL(url)
     except httpx2.InvalidURL as error:
         raise SettingsError(f"base_url is no address ({error}); correct it") from error
-
-
-def quiet(*loggers: str) -> None:
-    """Have SDKs log errors only: a call is told of in its task's one line."""
-    for name in (*loggers, "httpx2", "httpcore2"):
-        logging.getLogger(name).setLevel(logging.ERROR)

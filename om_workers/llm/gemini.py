@@ -18,9 +18,10 @@ from google.genai.types import (
 from pydantic import ValidationError
 
 from om_api.domain.errors import ModelError, SettingsError
+from om_api.outbound.posting import quiet
 from om_api.settings import ModelSettings
 from om_workers.llm.base import Request
-from om_workers.llm.connections import NO_KEY, quiet
+from om_workers.llm.connections import NO_KEY
 from om_workers.llm.deadline import WaitFor, to_the_end
 from om_workers.llm.faults import ProviderCall, fault, refusal, retry_after
 from om_workers.llm.gemini_answer import GeminiAnswer, retry_delay

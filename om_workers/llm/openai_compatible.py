@@ -8,9 +8,10 @@ from openai import APIConnectionError, APIStatusError, APITimeoutError, AsyncOpe
 
 from om_api.domain.errors import ModelError
 from om_api.domain.learned import learned
+from om_api.outbound.posting import quiet
 from om_api.settings import ModelSettings
 from om_workers.llm.base import Request, Usage
-from om_workers.llm.connections import NO_KEY, TooLargeError, quiet
+from om_workers.llm.connections import NO_KEY, TooLargeError
 from om_workers.llm.deadline import WaitFor, to_the_end
 from om_workers.llm.faults import ProviderCall, fault, refusal, retry_after, unreachable
 from om_workers.llm.provider import NO_ROOM, WITHHELD, Provider, ProviderAnswer, usable

@@ -6,12 +6,14 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from om_api.domain import events
-from om_api.domain.errors import InvalidInputError, ModelError, StoreError, Why
+from om_api.domain.errors import HookError, InvalidInputError, ModelError, StoreError, Why
 from om_api.domain.events import Event
 from om_api.domain.values import Chunk, Generation, Observation, Outcome, Scope
+from om_api.domain.webhooks.hook import HookFailure
 from om_api.settings import Settings
 from om_api.store.driver.connection import Connection
 from om_api.store.fleet import event_stream as stream
+from om_api.store.fleet import hook_failures
 from om_api.store.fleet.event_stream import Caps
 from om_api.store.memory import due
 from om_api.store.memory.adopt import Adopted
@@ -178,9 +180,19 @@ class EventPublisher:
             if self._run(stream.first_to_tell(self._keys, f"{day}:{setting}:{resource}")):
                 self.tell(Event(kind="budget_reached", resource=resource, setting=setting, then=then))
 
+    def hook_failed(self, resource: str, failure: HookFailure) -> bool:
+        """A hook failed: counted each time, told once an hour; whether it was told now."""
+        with suppress(StoreError):
+            event = self._run(hook_failures.note(self._keys, resource, failure))
+            self.tell(*filter(None, [event]))
+            return event is not None
+        return False
+
 
 def why(error: Exception) -> Why:
     """What kind of failure an error is, by what it is and not by what it says."""
+    if isinstance(error, HookError):
+        return "hook"
     if isinstance(error, ModelError):
         return error.why
     return "store" if isinstance(error, StoreError) else "other"

@@ -4,11 +4,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from math import ceil
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
-from om_api.domain.errors import ModelError, StoreError
+from om_api.domain.errors import HookError, ModelError, StoreError
 from om_api.domain.messages import Message
 from om_api.domain.values import Outcome, Scope, new_id
 from om_api.settings import MemorySettings
@@ -22,6 +22,7 @@ from om_workers.prompts.parse import Observed, parse_batch, parse_observer
 from om_workers.prompts.recalled import NOTHING_SHOWN, Shown
 from om_workers.prompts.render import Manner, batch_request, observer_request
 from om_workers.work import extracting, isolation, sealed
+from om_workers.work.hooked import Hooks
 from om_workers.work.scope_worker import LookResult, ScopeWorker, chunk_lock
 from om_workers.work.sealed import Sealed, observation_of
 from om_workers.work.services import Services
@@ -31,6 +32,19 @@ _DEADLY = "whoever tried to observe it ended, or could not store what was noted"
 _HARMLESS = Message(id="om-harmless", role="user", content="My name is Ada, and I live in Graz.")
 
 
+_SILENCE = Reply(text="", model="")
+_COOLS_S = 60  # what a hook refuses is paid for each time: no model is asked for its agent so long
+
+
+class Noted(NamedTuple):
+    """What a model noted of a chunk, asked for when it `began` (monotonic s), and not stored yet."""
+
+    read: Sealed
+    reply: Reply
+    observed: Observed
+    began: float
+
+
 class Observer:
     """The way of chunks from messages to observations: one chunk a call, or some small ones of several threads."""
 
@@ -38,17 +52,22 @@ class Observer:
         self._services = services
         self._run = services.run
         self._worker = ScopeWorker(services)
+        self._hooks = Hooks(services)
 
     def observe_chunks(self, name: str, *chunks: str, until: float = 0.0, seen: ScopeState | None = None) -> LookResult:
         """Observe sealed chunks of one scope in one call, then make whatever move the scope is due by that.
 
         What that came to is returned with this outcome; `until` and `seen` as ScopeWorker says. Raises StoppedError when this
-        process stops meanwhile: their attempts are given back then, and the scope is due now.
+        process stops meanwhile: their attempts are given back then, and the scope is due now; HookError where a hook has it
+        stop: then in a while, and no attempt counts.
         """
         scope = Scope.parse(name)
         try:
-            with self._locked(scope, chunks) as mine:
-                outcome = self._observe_locked(scope, mine, seen) if mine else Outcome.BUSY
+            outcome = self._observe(scope, chunks, seen)
+        except HookError:
+            at = self._run(due.server_ms()) + patience_ms()
+            self._run(due.postpone(self._services.keys.due_observe, scope, at))
+            raise
         except StoppedError:  # only now that its locks are free: who finds one would wait for its end
             self._run(due.mark(self._services.keys.due_observe, [scope]))
             raise
@@ -66,13 +85,42 @@ class Observer:
         with ExitStack() as held:
             yield [chunk for chunk in chunks if held.enter_context(locks.lock(of.lock(chunk_lock(chunk))))]
 
-    def _observe_locked(self, scope: Scope, chunks: Sequence[str], seen: ScopeState | None = None) -> Outcome:
+    def _observe(self, scope: Scope, chunks: Sequence[str], seen: ScopeState | None) -> Outcome:
+        """Hooks see a chunk before its lock is taken, and what was noted once that is free: the commit decides anyway.
+
+        Time 0: a hook sees a chunk. Time 1: a message is erased. Time 2: we lock the chunk, and find other messages in it: it
+        is left to the next look.
+        """
+        changed = self._before(scope, chunks, seen) if self._hooks.any(scope, "before_observe") else None
+        with self._locked(scope, chunks) as mine:
+            came = self._observe_locked(scope, mine, seen, changed) if mine else Outcome.BUSY
+        return came if isinstance(came, Outcome) else self._after(came)
+
+    def _before(self, scope: Scope, chunks: Sequence[str], seen: ScopeState | None) -> dict[str, Sealed]:
+        """Chunks as hooks want them read, by their ids; none where nothing is to be observed."""
         read = sealed.read(self._services, scope, chunks, seen)
+        if not read or self._rests(read[0]):
+            return {}
+        return {each.chunk.id: each._replace(changed=self._hooks.heard(each)) for each in read}
+
+    def _rests(self, read: Sealed) -> bool:
+        agent = self._services.agent(read.scope)
+        return read.state.paused or read.waits or not agent.enabled or agent.read_only
+
+    def _observe_locked(
+        self,
+        scope: Scope,
+        chunks: Sequence[str],
+        seen: ScopeState | None = None,
+        changed: Mapping[str, Sealed] | None = None,
+    ) -> Outcome | list[Noted]:
+        read = sealed.read(self._services, scope, chunks, seen)
+        if read and self._rests(read[0]):
+            return Outcome.REST
+        read = read if changed is None else self._as_hooked(scope, read, changed)
         if not read:
             return Outcome.SUPERSEDED
         agent = self._services.agent(scope)
-        if read[0].state.paused or read[0].waits or not agent.enabled or agent.read_only:
-            return Outcome.REST
         begun = [(each, n) for each in read if (n := self._begin(each))]
         if not begun:
             return Outcome.SUPERSEDED
@@ -83,24 +131,32 @@ class Observer:
             return self._after_deaths(only)
         return self._try(only, attempts, agent.observer.max_attempts)
 
+    def _as_hooked(self, scope: Scope, read: Sequence[Sealed], changed: Mapping[str, Sealed]) -> list[Sealed]:
+        """Chunks with what hooks want read of them; none of which they saw other messages."""
+        pairs = [(each, changed.get(each.chunk.id)) for each in read]
+        found = [each._replace(changed=saw.changed) for each, saw in pairs if saw and saw.messages == each.messages]
+        if len(found) < len(read):
+            self._run(due.mark(self._services.keys.due_observe, [scope]))
+        return found
+
     def _begin(self, read: Sealed, attempts: int = 1) -> int | None:
         return self._run(chunking.begin(self._services.keys, read.scope.resource, read.chunk.id, attempts))
 
-    def _try(self, read: Sealed, attempts: int, limit: int) -> Outcome:
+    def _try(self, read: Sealed, attempts: int, limit: int) -> Outcome | list[Noted]:
         """One call. The last attempt shows nothing of what came before: that may be what the model chokes on."""
         alone = attempts == limit > 1
         before, task = ([], "") if alone else (read.texts, read.task)
         began = self._services.events.observing(read.scope, read.summary)
         try:
             with self._given_back(read):
-                reply, observed = self._ask(read.scope, read.messages, before, task, read.shown, read.kept)
+                reply, observed = self._ask(read.scope, read.heard, before, task, read.shown, read.kept)
         except ModelError as error:
             if error.retryable or attempts < limit:
                 self._again(read, error)
                 raise
             reason = str(error)
         else:
-            return self._commit(read, reply, observed, began)
+            return self._stored(Noted(read, reply, observed, began))
         if len(read.messages) == 1:
             self._make_sure(read, reason)
         return isolation.isolate(self._services, read, reason)
@@ -114,6 +170,8 @@ class Observer:
         known: Shown = NOTHING_SHOWN,
         kept: Mapping[str, Any] | None = None,
     ) -> tuple[Reply, Observed]:
+        if not messages:  # hooks left out all of them
+            return _SILENCE, Observed()
         agent = self._services.agent(scope)
         given: dict[str, Any] = {"prior_task": task, "known": known, "kept": {"": kept or {}}}
         request = observer_request(messages, before, **given, **self._manner(agent))
@@ -133,6 +191,32 @@ class Observer:
             "count": self._services.count,
             "extractors": extracting.wanted(agent),
         }
+
+    def _stored(self, *noted: Noted) -> Outcome | list[Noted]:
+        """Store what was noted; where hooks are to see it first, it waits until no lock is held, and its attempts are over."""
+        if not self._hooks.any(noted[0].read.scope, "after_observe"):
+            return self._commit_all(noted)
+        for each in noted:  # no model ended of it
+            self._begin(each.read, -1)
+        return [*noted]
+
+    def _after(self, noted: Sequence[Noted]) -> Outcome:
+        """Store what hooks make of what was noted. What one of them stops keeps nobody else's, and its agent waits."""
+        hooked, stopped = list[Noted](), None
+        for each in noted:
+            try:
+                hooked.append(each._replace(observed=self._hooks.observed(each.read, each.observed)))
+            except HookError as error:
+                stopped = error
+        came = self._commit_all(hooked) if hooked else Outcome.SUPERSEDED
+        if stopped:
+            self._run(model_cooldown.wait(self._services.keys, noted[0].read.scope.resource, _COOLS_S))
+            raise stopped
+        return came
+
+    def _commit_all(self, noted: Sequence[Noted]) -> Outcome:
+        did = [self._commit(*each) for each in noted]
+        return did[0] if len(did) == 1 else Outcome.BUFFERED if Outcome.BUFFERED in did else Outcome.SUPERSEDED
 
     def _commit(self, read: Sealed, reply: Reply, observed: Observed, began: float) -> Outcome:
         resource, chunk = read.scope.resource, read.chunk.id
@@ -213,7 +297,7 @@ class Observer:
 
     # -- several chunks in one call --------------------------------------------------------------------------------------
 
-    def _together(self, begun: Sequence[tuple[Sealed, int]]) -> Outcome:
+    def _together(self, begun: Sequence[tuple[Sealed, int]]) -> Outcome | list[Noted]:
         """Observe chunks of several threads in one call. Whichever is left without an answer is tried alone from then on.
 
         That is because its attempt stays counted: what is wrong with one chunk costs the others one call at most.
@@ -237,18 +321,22 @@ class Observer:
         if len(answered) < len(begun):
             self._run(due.mark(self._services.keys.due_observe, [begun[0][0].scope]))
         shares = zip(answered, _shares(reply, answered), strict=True)
-        did = [self._commit(read, share, answers[read.chunk.thread], began) for read, share in shares]
-        return Outcome.BUFFERED if Outcome.BUFFERED in did else Outcome.SUPERSEDED
+        return self._stored(*(Noted(read, share, answers[read.chunk.thread], began) for read, share in shares))
 
     def _ask_together(self, reads: Sequence[Sealed]) -> tuple[Reply, dict[str, Observed]]:
+        silent = {read.chunk.thread: Observed() for read in reads if not read.heard}
+        reads = [read for read in reads if read.heard]
+        if not reads:
+            return _SILENCE, silent
         scope, agent = reads[0].scope, self._services.agent(reads[0].scope)
-        threads = {read.chunk.thread: read.messages for read in reads}
+        threads = {read.chunk.thread: read.heard for read in reads}
         tasks = {read.chunk.thread: read.task for read in reads}
         given: dict[str, Any] = {"prior_tasks": tasks, "known": reads[0].shown}
         given["kept"] = {read.chunk.thread: read.kept for read in reads}
         request = batch_request(threads, reads[0].texts, **given, **self._manner(agent))
         read = partial(_usable_of, list(request.threads), [each.slug for each in request.extractors])
-        return self._services.models.ask(scope.resource, agent.observer_models, request, read)
+        reply, answers = self._services.models.ask(scope.resource, agent.observer_models, request, read)
+        return reply, answers | silent
 
 
 def _usable(further_sections: Sequence[str], reply: Reply) -> Observed:

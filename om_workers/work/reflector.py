@@ -2,13 +2,14 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
 from om_api.domain import policy
-from om_api.domain.errors import ModelError
+from om_api.domain.errors import HookError, ModelError
 from om_api.domain.kept.extractors import Extracted
 from om_api.domain.notes.catalogue import Catalogued, written
 from om_api.domain.notes.pins import with_pins
@@ -28,6 +29,7 @@ from om_workers.prompts.wording import let_go
 from om_workers.work import extracting
 from om_workers.work.committing import Committer, Thought
 from om_workers.work.condensing import USUAL, Condensed, Condensing, Task, usable
+from om_workers.work.hooked import Hooks
 from om_workers.work.scope_worker import ScopeWorker, pressure_of
 from om_workers.work.services import Services
 from om_workers.work.setting_aside import set_aside
@@ -35,6 +37,25 @@ from om_workers.work.setting_aside import set_aside
 _LEAST_TARGET = 100
 _NOTHING = "* Nothing worth noting so far."
 _ENDS = {Outcome.REST, Outcome.REFLECTED, Outcome.BUFFERED, Outcome.PROPOSED}  # what leaves nothing to do now
+
+
+_COOLS_MS = 60_000  # what a hook refuses is paid for each time
+
+
+class Settled(NamedTuple):
+    """What a move came to, and when (server ms) the scope is due again though nobody marks it."""
+
+    outcome: Outcome
+    later: int | None = None
+
+
+class Awaiting(NamedTuple):
+    """What was thought and is to be seen by hooks, once no lock is held, before it is kept for later or settled."""
+
+    read: ReflectionInput
+    thought: Thought
+    kept: bool
+    forced: str
 
 
 class Reflector:
@@ -45,54 +66,94 @@ class Reflector:
         self._run = services.run
         self._worker = ScopeWorker(services)
         self._committer = Committer(services)
+        self._hooks = Hooks(services)
 
     def reflect(self, name: str) -> Outcome:
         """Make the one move a scope's observations are due; it is held while the model thinks.
 
-        Raises StoppedError when this process stops meanwhile: the scope is due now then.
+        Raises StoppedError when this process stops meanwhile: the scope is due now then; HookError where a hook has it stop:
+        then in a while.
         """
         try:
             return self._reflect(Scope.parse(name))
+        except HookError:
+            at = self._run(due.server_ms()) + _COOLS_MS
+            self._run(due.postpone(self._services.keys.due_reflect, Scope.parse(name), at))
+            raise
         except StoppedError:  # only now that its lock is free: who finds it would wait for its end
             self._run(due.mark(self._services.keys.due_reflect, [name]))
             raise
 
     def _reflect(self, scope: Scope) -> Outcome:
-        index = self._services.keys.due_reflect
+        """Hooks see what is to be condensed before the lock is taken, and what became of it once that is free."""
+        index, texts = self._services.keys.due_reflect, self._before(scope)
         locks, lock = self._services.heartbeat, self._services.lock_name(scope, "reflect")
-        with locks.lock(lock) as mine:
-            if not mine:
-                self._run(due.when_free(index, scope, lock))
-                return Outcome.BUSY
-            with locks.lease(index, self._run(due.take(index, scope))) as held:
-                outcome, later = self._move(scope)
-                claim = held.claim if held else None
+        with ExitStack() as leased:
+            with locks.lock(lock) as mine:
+                if not mine:
+                    self._run(due.when_free(index, scope, lock))
+                    return Outcome.BUSY
+                held = leased.enter_context(locks.lease(index, self._run(due.take(index, scope))))
+                came = self._move(scope, texts)
+            outcome, later = came if isinstance(came, Settled) else self._after(came)
+            claim = held.claim if held else None
         if claim and outcome in _ENDS:
             self._run(due.done(index, claim, later))
         return outcome
 
-    def _move(self, scope: Scope) -> tuple[Outcome, int | None]:
-        """Make the move, and say when (server ms) the scope is due again though nobody marks it."""
+    def _before(self, scope: Scope) -> Mapping[str, str] | None:
+        """What is to be condensed as hooks want it read, by what it says; None where nothing asks them."""
+        if not self._hooks.any(scope, "before_reflect"):
+            return None
+        read = self._run(reflection_input(self._services.keys, scope))
+        forced = bool(read.state.forced.get("force-reflect"))
+        kind = self._kind(read, forced=forced)
+        if kind in {"rest", "drain"} or self._sets_aside(read) or self._ready(read, kind, forced=forced):
+            return {}
+        return self._hooks.texts(scope, _texts(_catalogued(read).without_entries(), read, read.stored))
+
+    def _after(self, came: Awaiting) -> Settled:
+        """Keep, or settle, what hooks make of what was thought."""
+        read, thought = came.read, came.thought
+        thought = thought._replace(draft=self._hooks.reflected(read, thought.draft))
+        return self._settle(came._replace(thought=thought))
+
+    def _move(self, scope: Scope, texts: Mapping[str, str] | None) -> Settled | Awaiting:
+        """Make the move; of what a model is to think of, `texts` are what hooks want it to read."""
         read = self._run(reflection_input(self._services.keys, scope))
         forced, review = read.state.forced.get("force-reflect", ""), read.review
-        kind, later = self._kind(read, forced=bool(forced)), None
+        kind = self._kind(read, forced=bool(forced))
         if kind == "drain":
-            return self._drain(read), None
+            return Settled(self._drain(read))
         if kind == "rest":
-            outcome = Outcome.REST
             if review.waits:
                 self._committer.remind(read)
-                later = review.expires_at
-        elif self._sets_aside(read):
-            outcome = self._set_aside(read, everything=bool(forced))
-        elif kind == "draft":
-            outcome = self._committer.keep(read, self._think(read, self._oldest(read)))
-        else:
-            ready = read.draft if kind == "reflect" and (review.waits or not forced) else None
-            outcome, later = self._committer.settle(read, Thought(ready) if ready else self._think(read, read.stored))
-        if forced and outcome is not Outcome.SUPERSEDED:
+            return self._noted(read, forced, Settled(Outcome.REST, review.expires_at if review.waits else None))
+        if self._sets_aside(read):
+            return self._noted(read, forced, Settled(self._set_aside(read, everything=bool(forced))))
+        if ready := self._ready(read, kind, forced=bool(forced)):
+            return self._settle(Awaiting(read, Thought(ready), kept=False, forced=forced))
+        replaced = self._oldest(read) if kind == "draft" else read.stored
+        if texts is not None and not texts.keys() >= {*_texts(_catalogued(read).without_entries(), read, replaced)}:
+            self._run(due.mark(self._services.keys.due_reflect, [scope]))  # more came since hooks saw it
+            return Settled(Outcome.SUPERSEDED)
+        came = Awaiting(read, self._think(read, replaced, texts), kind == "draft", forced)
+        return came if self._hooks.any(scope, "after_reflect") else self._settle(came)
+
+    def _ready(self, read: ReflectionInput, kind: policy.ReflectKind, *, forced: bool) -> Draft | None:
+        """The draft that is settled without a model being asked."""
+        return read.draft if kind == "reflect" and (read.review.waits or not forced) else None
+
+    def _settle(self, came: Awaiting) -> Settled:
+        if came.kept:
+            return self._noted(came.read, came.forced, Settled(self._committer.keep(came.read, came.thought)))
+        return self._noted(came.read, came.forced, Settled(*self._committer.settle(came.read, came.thought)))
+
+    def _noted(self, read: ReflectionInput, forced: str, came: Settled) -> Settled:
+        """The same, with what was forced said to be done."""
+        if forced and came.outcome is not Outcome.SUPERSEDED:
             self._note(read.state, forced=[("force-reflect", forced, "")])
-        return outcome, later
+        return came
 
     def _kind(self, read: ReflectionInput, *, forced: bool) -> policy.ReflectKind:
         limits, pressure = self._services.in_force(read.state.scope).limits, pressure_of(read.state)
@@ -141,14 +202,14 @@ class Reflector:
         self._run(due.mark(keys.due_observe, [state.scope]))
         return Outcome.SEALED
 
-    def _think(self, read: ReflectionInput, replaced: Sequence[Stored]) -> Thought:
+    def _think(self, read: ReflectionInput, replaced: Sequence[Stored], hooked: Mapping[str, str] | None) -> Thought:
         """Condense, and on a failure write down what it means: too often in vain is given up, a 429 is waited for.
 
         What its reviewer said to the one before goes with it.
         """
         scope, record = read.state.scope, read.state.record
         try:
-            return self._condense(read, replaced)
+            return self._condense(read, replaced, hooked)
         except ModelError as error:
             if not error.retryable:
                 self._run(reflect.failed(self._services.keys, scope, f"{record.generation}:{record.seq:.17g}"))
@@ -157,10 +218,11 @@ class Reflector:
                 self._run(due.postpone(self._services.keys.due_reflect, scope, at))
             raise
 
-    def _condense(self, read: ReflectionInput, replaced: Sequence[Stored]) -> Thought:
+    def _condense(self, read: ReflectionInput, replaced: Sequence[Stored], hooked: Mapping[str, str] | None) -> Thought:
         scope, agent = read.state.scope, self._services.agent(read.state.scope)
         before = _catalogued(read)
         texts = _texts(before.without_entries(), read, replaced)
+        texts = texts if hooked is None else [*filter(None, map(hooked.__getitem__, texts))] or [_NOTHING]
         size = sum(map(self._services.count, texts))
         pins = read.needed(replaced)
         keep = partial(with_pins, pins=pins, pooled=scope.thread is None)

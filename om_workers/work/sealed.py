@@ -26,7 +26,7 @@ class Sealed(NamedTuple):
     """A chunk that is not ready: its messages, the observations before it, and the current task of its thread.
 
     `waits`: its resource waits for a model that can observe something. `kept` is what the sections of extractors say so far
-    of its thread and of the whole memory, by their slugs.
+    of its thread and of the whole memory, by their slugs. `changed` are the messages as hooks left them, None where none did.
     """
 
     state: ScopeState
@@ -36,6 +36,12 @@ class Sealed(NamedTuple):
     task: str
     waits: bool
     kept: dict[str, Any]
+    changed: list[Message] | None = None
+
+    @property
+    def heard(self) -> list[Message]:
+        """The messages as the model reads them; what is covered are `messages`, whatever is read of them."""
+        return self.messages if self.changed is None else self.changed
 
     @property
     def scope(self) -> Scope:

@@ -7,7 +7,7 @@ import { LastContexts } from "./last_contexts.js";
 import { type Asked, Transport, encoded } from "./transport.js";
 import type {
   Alias, Aliased, Around, Call, Context, Copied, Event, Forced, Format, Generation, KeptMessage, Message, Observation, Options, Place, Recalled,
-  Extracted, NoteGroup, RecallOptions, Receipt, Stats, Synced, Thread, ThreadChange, WorkingChange, WorkingMemory,
+  Extracted, HookState, NoteGroup, RecallOptions, Receipt, Stats, Synced, Thread, ThreadChange, WorkingChange, WorkingMemory,
 } from "./types.js";
 import { Unsent, type Waiting } from "./waiting.js";
 
@@ -231,6 +231,11 @@ export class ObservationalMemory {
   async extracted(options: Place & Call = {}): Promise<Extracted> {
     const path = `${this.#of(options.resourceId)}/extracted`;
     return this.#transport.json(path, { query: { thread_id: options.threadId }, signal: options.signal });
+  }
+
+  /** An agent's hooks in the order in which they are asked, and how often each failed; a key of an operator's may ask. */
+  async hooks(options: Place & Call = {}): Promise<HookState[]> {
+    return this.#transport.json(`${this.#of(options.resourceId)}/hooks`, { signal: options.signal });
   }
 
   /** The observations in force, of one thread or of all. */

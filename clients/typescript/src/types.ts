@@ -21,6 +21,7 @@ export type Thread = Schemas["ThreadState"];
 export type WorkingMemory = Schemas["WorkingMemory"];
 export type WorkingChange = Schemas["WorkingChange"];
 export type Extracted = Record<string, Schemas["ExtractedValue"]>;
+export type HookState = Schemas["HookState"];
 export type ThreadChange = Schemas["ThreadChange"];
 export type Copied = Schemas["Copied"];
 export type Alias = Schemas["Alias"];

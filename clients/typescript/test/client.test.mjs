@@ -49,6 +49,7 @@ test("an Actor keeps fields, by itself and by a model's calls, and a change is t
   assert.deepEqual((await memory.updateWorkingMemory({ Name: "Bo" }, { ...place, replace: true })).working_memory.fields, { Name: "Bo" });
   assert.deepEqual((await memory.undoWorkingMemory(place)).working_memory.fields, { Name: "Ada", City: "Rome" });
   assert.deepEqual(await memory.extracted(place), {});
+  assert.deepEqual(await memory.hooks(place), []);
 });
 
 test("an Actor tells a shared memory something by a tool, once", async () => {

@@ -6,12 +6,21 @@ import hmac
 import secrets
 
 PREFIX = "whsec_"
-_BYTES = 32
+_BYTES, _LEAST, _MOST = 32, 24, 64
 
 
 def new_secret() -> str:
     """256 random bits, as verifying libraries take them."""
     return PREFIX + base64.b64encode(secrets.token_bytes(_BYTES)).decode()
+
+
+def is_secret(text: str) -> bool:
+    """Whether a text is a secret that cannot be guessed, as Standard Webhooks have it: 24 to 64 bytes."""
+    try:
+        key = base64.b64decode(text.removeprefix(PREFIX), validate=True)
+    except ValueError:
+        return False
+    return _LEAST <= len(key) <= _MOST
 
 
 def headers(secret: str, delivery: str, at: int, body: bytes) -> dict[str, str]:

@@ -4,6 +4,7 @@ import asyncio
 import random
 import socket
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from types import ModuleType
@@ -21,6 +22,7 @@ from om_api.store.driver.scripts import Script, absent, load_all
 from om_api.store.driver.slot_parts import parted
 from om_api.store.driver.steps import (
     ALONE,
+    Apart,
     Batch,
     Call,
     Calls,
@@ -38,7 +40,8 @@ from om_api.store.driver.steps import (
 )
 
 T = TypeVar("T")
-_Asked: TypeAlias = Verb[Any] | Batch[Any] | Wait | Nodes | FromArchive[Any] | HasArchive
+_Asked: TypeAlias = Verb[Any] | Batch[Any] | Wait | Apart[Any] | Nodes | FromArchive[Any] | HasArchive
+_APART = ThreadPoolExecutor(32, thread_name_prefix="om-apart")  # of their own: what is slow keeps no look-up waiting
 _FULL = "maxmemory"
 _NO_ARCHIVE = (
     "a part of what is asked for was archived, and this process was told of no archive: set archive.url (OM_ARCHIVE__URL) to "
@@ -102,10 +105,12 @@ class Endpoint:
             return (yield from self._called(step.name, step.keys, step.args))
         return (yield from self._aside(step))
 
-    def _aside(self, step: Wait | Nodes | FromArchive[Any] | HasArchive) -> Calls[Any]:
+    def _aside(self, step: Wait | Apart[Any] | Nodes | FromArchive[Any] | HasArchive) -> Calls[Any]:
         """What is no question to one server of Redis."""
         if isinstance(step, Wait):
             return (yield self.time.sleep, (step.seconds,))
+        if isinstance(step, Apart):
+            return (yield (_apart, (step.call,)) if self.time is asyncio else (step.call, ()))
         if isinstance(step, Nodes):
             return (yield from self.line.nodes()) if self.line else (ALONE,)
         return self.past is not None if isinstance(step, HasArchive) else (yield from self.archive(step))
@@ -205,6 +210,10 @@ class Endpoint:
         if self.line is None:
             return (yield getattr(self.client, name), words)
         return (yield from self.line.ask(Batch([(name.upper(), *words)])))[0]
+
+
+async def _apart(call: Callable[[], T]) -> T:
+    return await asyncio.get_running_loop().run_in_executor(_APART, call)
 
 
 def _tried(ask: Callable[[Archive], T], archive: Archive) -> tuple[T | None, ArchiveError | None]:

@@ -131,6 +131,16 @@ class FromArchive(Generic[T_co]):
         return (yield self)  # type: ignore[return-value]  # the driver gives what was asked for
 
 
+@dataclass(slots=True)
+class Apart(Generic[T_co]):
+    """Do something that takes its time and raises nothing; an event loop goes on meanwhile."""
+
+    call: Callable[[], T_co] = field(compare=False)
+
+    def __iter__(self) -> "Steps[T_co]":
+        return (yield self)  # type: ignore[return-value]  # the driver gives what the call returns
+
+
 class HasArchive:
     """Whether this process was told of an archive."""
 
@@ -148,7 +158,7 @@ class Leniently:
         return (yield self)  # type: ignore[return-value]  # the driver gives nothing else to this step
 
 
-Step: TypeAlias = Verb[Any] | Batch[Any] | Wait | Nodes | FromArchive[Any] | HasArchive | Leniently
+Step: TypeAlias = Verb[Any] | Batch[Any] | Wait | Apart[Any] | Nodes | FromArchive[Any] | HasArchive | Leniently
 Steps: TypeAlias = Generator[Step, object, T]  # what a bare `yield` gives is nobody's to use
 Askable: TypeAlias = Steps[T] | Batch[T] | Verb[T] | FromArchive[T]  # what `yield from` and `run` take
 

@@ -79,6 +79,7 @@ async def _shown(
         groups=list(_groups(found)),
         form=form or {},
         known=await reader(request).is_known(resource),
+        hooks=await reader(request).hooks(resource),
         would=planned.told("dry_run") if planned else None,
         problem=problem,
         wrong=_by_setting(problem),

@@ -12,6 +12,7 @@ def test_groups_are_the_mappings_of_the_file():
         "reflection.archive",
         "recall",
         "working_memory",
+        "hooks",
         "budget",
         "total_budget",
         "push_limits",

@@ -13,7 +13,7 @@ from om_api.domain.events import Event
 from om_api.domain.webhooks import signing
 from om_api.domain.webhooks.delivery import delivery_of
 from om_api.domain.webhooks.webhook import Webhook
-from om_workers.work import webhook_sender
+from om_api.outbound import posting
 from om_workers.work.webhook_sender import send
 
 CERTIFICATE = Path(__file__).parents[2] / "data" / "hooks.test.pem"  # of that name and no other, with its key
@@ -49,7 +49,7 @@ def names(monkeypatch):
         found = known[host].pop(0) if len(known[host]) > 1 else known[host][0]
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in found]
 
-    monkeypatch.setattr(webhook_sender.socket, "getaddrinfo", look_up)
+    monkeypatch.setattr(posting.socket, "getaddrinfo", look_up)
     known["asked"] = asked
     return known
 
@@ -63,17 +63,16 @@ def connected(monkeypatch):
         seen.append(request)
         return httpx2.Response(200)
 
-    client = httpx2.AsyncClient(transport=httpx2.MockTransport(answer))
-    monkeypatch.setattr(webhook_sender, "_client", lambda: client)
+    monkeypatch.setattr(posting, "_client", lambda: httpx2.AsyncClient(transport=httpx2.MockTransport(answer)))
     return seen
 
 
 @pytest.fixture(autouse=True)
-def _client_of_its_own():
-    """Each attempt has a loop of its own here, and a client belongs to one."""
-    webhook_sender._client.cache_clear()
+def _trust_of_its_own():
+    """Whom to trust is read once in a process."""
+    posting._trusted.cache_clear()
     yield
-    webhook_sender._client.cache_clear()
+    posting._trusted.cache_clear()
 
 
 def test_a_name_that_leads_elsewhere_the_second_time_is_connected_to_where_it_was_judged(names, connected):
@@ -173,7 +172,7 @@ def test_a_receiver_that_is_not_there_is_told_in_words_of_ours(monkeypatch, url,
             raise socket.gaierror("away")
         return real(host, *given, **how)
 
-    monkeypatch.setattr(webhook_sender.socket, "getaddrinfo", look_up)
+    monkeypatch.setattr(posting.socket, "getaddrinfo", look_up)
 
     assert attempt(url, private=True).error == error
 

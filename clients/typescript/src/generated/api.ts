@@ -449,6 +449,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/resources/{resource}/hooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Hooks
+         * @description The agent's hooks in the order in which they are asked: where each runs, if this server has it, how often it failed.
+         */
+        get: operations["list_hooks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/resources/{resource}/observe": {
         parameters: {
             query?: never;
@@ -879,6 +899,8 @@ export interface components {
             pin: string | null;
             /** @default null */
             extractors: string | null;
+            /** @default null */
+            hook: string | null;
         };
         /**
          * EventPage
@@ -1201,6 +1223,27 @@ export interface components {
             replace: boolean;
             /** Messages */
             messages: components["schemas"]["GivenMessage"][];
+        };
+        /**
+         * HookState
+         * @description One hook of an agent: where it is asked, what it is called (an entry point, or a URL's host), and its limits (s).
+         *
+         *         `runs_in` is which processes ask it: `worker`, or `client`, which are whoever reads contexts and `om api`. `ready`: it could
+         *         be asked by the process that answers, which has the entry point, or the secret. `failures` are all that were counted.
+         */
+        HookState: {
+            /** @enum {unknown} */
+            point: "after_observe" | "after_reflect" | "before_context" | "before_observe" | "before_reflect";
+            name: string;
+            /** @enum {unknown} */
+            kind: "entry_point" | "url";
+            timeout: number;
+            /** @enum {unknown} */
+            on_failure: "skip" | "stop";
+            /** @enum {unknown} */
+            runs_in: "client" | "worker";
+            ready: boolean;
+            failures: number;
         };
         /**
          * ImagePart
@@ -4344,6 +4387,101 @@ export interface operations {
             };
         };
     };
+    list_hooks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description whose memory */
+                resource: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HookState"][];
+                };
+            };
+            /** @description the body is not JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no key, none that is known, or one that has expired */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the key's role or resources do not permit this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description what is named is not there, or no longer */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is larger than is permitted here */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description something in it cannot be accepted; nothing was kept */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the key has too much in flight, or asks or pushes too often: repeat after `Retry-After` seconds */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store is away or refuses; `stored` says what became of a write */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     observe: {
         parameters: {
             query?: never;
@@ -4545,7 +4683,7 @@ export interface operations {
     get_events: {
         parameters: {
             query?: {
-                /** @description any of sealed, observing, buffered, extracted, extraction_refused, split, quarantined, activated, reflecting, drafted, review_asked, review_approved, review_sent_back, reflected, restored, forgotten, erased, line_added, line_corrected, working_memory_updated, pinned, unpinned, thread_changed, thread_aliased, thread_unaliased, thread_copied, paused, resumed, imported, migrated, cleared, failed, budget_reached; repeatable; else all */
+                /** @description any of sealed, observing, buffered, extracted, extraction_refused, split, quarantined, activated, reflecting, drafted, review_asked, review_approved, review_sent_back, reflected, restored, forgotten, erased, line_added, line_corrected, working_memory_updated, pinned, unpinned, thread_changed, thread_aliased, thread_unaliased, thread_copied, paused, resumed, imported, migrated, cleared, failed, budget_reached, hook_failed; repeatable; else all */
                 kinds?: string[];
                 /** @description whose; repeatable; else all that the key is bound to */
                 resource?: string[];

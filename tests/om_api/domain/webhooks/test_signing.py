@@ -4,6 +4,8 @@ import base64
 import hashlib
 import hmac
 
+import pytest
+
 from om_api.domain.webhooks import signing
 
 
@@ -37,3 +39,18 @@ def test_the_headers_name_the_delivery_and_the_time_that_are_signed():
         "webhook-timestamp": "1763600000",
         "webhook-signature": f"v1,{expected}",
     }
+
+
+@pytest.mark.parametrize(
+    ("text", "good"),
+    [
+        (signing.new_secret(), True),
+        (base64.b64encode(b"k" * 24).decode(), True),
+        ("whsec_" + base64.b64encode(b"k" * 23).decode(), False),
+        ("whsec_" + base64.b64encode(b"k" * 65).decode(), False),
+        ("whsec_" + "?" * 40, False),
+        ("", False),
+    ],
+)
+def test_a_secret_is_one_that_cannot_be_guessed(text, good):
+    assert signing.is_secret(text) is good

@@ -1,0 +1,1 @@
+"""Asking hooks: an operator's own code, within a time limit, whose answer is judged before it counts."""

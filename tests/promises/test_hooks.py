@@ -1,0 +1,323 @@
+"""Hooks see what models read and write; one that raises, hangs, answers nonsense or is missing loses nothing."""
+
+import pytest
+from hook_house import hooked, hooks_installed
+from world import World
+
+from om_api.domain.errors import HookError
+from om_api.domain.values import Outcome
+from om_workers.llm.scripted import Scripted
+
+NOTES = "<observations>\nDate: Dec 4, 2025\n* 🟡 (09:15) {}\n</observations>"
+BAD = {"raises": "error", "hangs": "timeout", "nonsense": "answer", "missing": "missing"}
+WORKERS = ("before_observe", "after_observe", "before_reflect", "after_reflect")
+
+
+@pytest.fixture
+def house(monkeypatch):
+    with hooks_installed(monkeypatch) as one:
+        one.install_bad()
+        yield one
+
+
+def _world(client, prefix, *replies, **settings):
+    said = replies or [NOTES.format("User has a cat")] * 20
+    return World(client, prefix, Scripted(*said), **{"message_threshold": "100000", **settings})
+
+
+def _observe(world, *texts):
+    ids = world.say(*texts or ("I have a cat", "and a dog"))
+    world.om.force_observe("t-1", "harold")
+    world.tick_forgiving()
+    return ids
+
+
+def _reflect(world):
+    world.om.force_reflect("harold", "t-1")
+    world.tick_forgiving()
+
+
+def _notes(world):
+    return [each.text for each in world.om.observations("harold")]
+
+
+def _told(world):
+    return [each for each in world.om.events(kinds="hook_failed").events if each.kind == "hook_failed"]
+
+
+def _locks(world):
+    found = world.client.scan_iter(f"{world.prefix}:{{*}}:lock:*", count=1000)
+    return [key for key in found if b":lock:observed" not in key]
+
+
+# -- what they may do -------------------------------------------------------------------------------------------------
+
+
+def test_what_the_observer_reads_is_what_hooks_leave_and_the_source_stays_what_was_said(client, prefix, house):
+    def shorten(given):
+        first, *_ = given["messages"]
+        return {"messages": [{"id": first["id"], "content": "I have an animal"}]}
+
+    house.install(shorten=shorten)
+    world = _world(client, prefix, **hooked("before_observe", "shorten"))
+    ids = _observe(world)
+
+    (asked,) = world.model.requests
+    assert "I have an animal" in asked.prompt
+    assert "cat" not in asked.prompt
+    assert "dog" not in asked.prompt
+    (observation,) = world.om.observations("harold")
+    assert [each.content for each in world.om.sources(observation.id, "harold")] == ["I have a cat", "and a dog"]
+    assert world.covering() == sorted(ids)
+    assert world.om.verify() == []
+
+
+def test_where_hooks_leave_nothing_no_model_is_asked_and_its_messages_are_covered(client, prefix, house):
+    house.install(silence=lambda _: {"messages": []})
+    world = _world(client, prefix, **hooked("before_observe", "silence"))
+    ids = _observe(world)
+
+    assert world.model.requests == []
+    assert _notes(world) == [""]
+    assert world.covering() == sorted(ids)
+
+
+def test_what_was_noted_is_kept_as_the_last_hook_leaves_it(client, prefix, house):
+    house.install(
+        tame=lambda given: {"text": given["text"].replace("cat", "pet"), "task": "feed it"},
+        louder=lambda given: {**given, "text": given["text"].replace("pet", "PET </observations>")},
+    )
+    world = _world(client, prefix, **hooked("after_observe", "tame", "louder"))
+    _observe(world)
+
+    (noted,) = world.om.observations("harold")
+    assert "User has a PET" in noted.text
+    assert "</observations>" not in noted.text
+    assert world.om.threads("harold")[0].current_task == "feed it"
+
+
+def test_what_was_noted_may_be_dropped(client, prefix, house):
+    house.install(drop=lambda _: {"text": ""})
+    world = _world(client, prefix, **hooked("after_observe", "drop"))
+    ids = _observe(world)
+
+    assert _notes(world) == [""]
+    assert world.covering() == sorted(ids)
+
+
+def test_reflections_are_made_of_what_hooks_leave_and_kept_as_they_leave_them(client, prefix, house):
+    house.install(
+        hide=lambda given: {"texts": [text.replace("cat", "animal") for text in given["texts"]]},
+        sign=lambda given: {"text": f"{given['text']}\n* 🟡 seen by a hook"},
+    )
+    settings = {**hooked("before_reflect", "hide"), **hooked("after_reflect", "sign")}
+    world = _world(client, prefix, **settings)
+    _observe(world)
+    _reflect(world)
+
+    asked = world.model.requests[-1]
+    assert "User has a animal" in asked.prompt
+    assert "cat" not in asked.prompt
+    (generation,) = world.om.generations("harold")
+    assert "seen by a hook" in generation.text
+    assert world.om.verify() == []
+
+
+def test_contexts_end_with_what_hooks_add_and_nothing_above_moves(client, prefix, house):
+    house.install(weather=lambda given: {"add": f"It rains on {given['thread']} </system-reminder>"})
+    world = _world(client, prefix, **hooked("before_context", "weather"))
+    _observe(world)
+    world.say("and now?")
+    plain = _world(client, prefix).context()
+
+    context = world.context()
+    assert "It rains on t-1" in context.blocks[-1].text
+    assert context.blocks[-1].text.count("</system-reminder>") == 1
+    assert [each.text for each in context.blocks[:-1]] == [each.text for each in plain.blocks[:-1]]
+    assert context.tokens == sum(each.tokens for each in context.blocks)
+
+
+def test_what_hooks_add_counts_within_the_cap_of_a_context(client, prefix, house):
+    house.install(long=lambda _: {"add": "word " * 400})
+    world = _world(client, prefix, **hooked("before_context", "long"))
+    world.say(*(f"turn {n} " * 40 for n in range(10)))
+
+    context = world.context(max_tokens=1_000)
+    assert context.tokens <= 1_000
+    assert context.omitted > 0
+
+
+def test_a_hook_may_be_a_coroutine(client, prefix, house):
+    async def weather(given):
+        return {"add": f"It rains on {given['thread']}"}
+
+    house.install(weather=weather)
+    world = _world(client, prefix, **hooked("before_context", "weather"))
+    world.say("hello")
+
+    assert "It rains on t-1" in world.context().text
+
+
+# -- what fails -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("point", WORKERS)
+@pytest.mark.parametrize("bad", BAD)
+def test_a_hook_that_fails_is_skipped_as_if_it_were_not_there_and_told_once(client, prefix, house, point, bad):
+    world = _world(client, prefix, **hooked(point, bad))
+    ids = [*_observe(world), *_observe(world, "more")]
+    _reflect(world)
+    _observe(world, "again")
+    _reflect(world)
+
+    assert len(world.om.generations("harold")) == 2
+    assert set(ids) <= set(world.covering())
+    (event,) = _told(world)
+    assert (event.resource, event.setting, event.hook) == ("harold", f"hooks.{point}", bad)
+    assert (event.why, event.then) == (BAD[bad], "skip")
+    (state,) = world.om.hooks("harold")
+    assert (state.point, state.name, state.ready) == (point, bad, bad != "missing")
+    assert state.failures >= 2
+
+
+@pytest.mark.parametrize("point", ["before_observe", "after_observe"])
+@pytest.mark.parametrize("bad", BAD)
+def test_a_hook_that_says_stop_puts_observing_off_and_burns_no_attempt(client, prefix, house, point, bad):
+    world = _world(client, prefix, **hooked(point, bad, on_failure="stop"), observer__max_attempts="1")
+    ids = _observe(world)
+    waits = f"{world.prefix}:{{harold}}:lock:waits"
+    for _ in range(3):
+        (chunk,) = world.om.chunks("harold")
+        assert world.client.delete(waits) == (point == "after_observe")
+        with pytest.raises(HookError, match=f"hook {bad} of {point}"):
+            world.perform("observe_chunk", "harold", chunk.id)
+
+    world.client.delete(waits)
+    (chunk,) = world.om.chunks("harold")
+    assert (chunk.attempts, chunk.messages) == (0, 2)
+    assert world.om.rejected("harold") == []
+    assert world.covering() == sorted(ids)
+    house.install(**{bad: lambda _: None})
+    assert world.perform("observe_chunk", "harold", chunk.id) is Outcome.BUFFERED
+    assert world.om.verify() == []
+
+
+@pytest.mark.parametrize("point", ["before_reflect", "after_reflect"])
+@pytest.mark.parametrize("bad", BAD)
+def test_a_hook_that_says_stop_puts_reflecting_off_and_the_memory_stays(client, prefix, house, point, bad):
+    world = _world(client, prefix, **hooked(point, bad, on_failure="stop"))
+    ids = _observe(world)
+    world.om.force_reflect("harold", "t-1")
+    for _ in range(4):
+        with pytest.raises(HookError, match=f"hook {bad} of {point}"):
+            world.perform("reflect", "harold")
+
+    assert (world.om.generations("harold"), len(_notes(world))) == ([], 1)
+    assert world.covering() == sorted(ids)
+    house.install(**{bad: lambda _: None})
+    assert world.perform("reflect", "harold") is Outcome.REFLECTED
+    assert world.om.verify() == []
+
+
+@pytest.mark.parametrize("bad", BAD)
+def test_a_context_is_given_without_a_hook_that_fails_and_refused_where_it_says_stop(client, prefix, house, bad):
+    skips = _world(client, prefix, **hooked("before_context", bad))
+    stops = _world(client, prefix, **hooked("before_context", bad, on_failure="stop"))
+    skips.say("hello")
+
+    assert "hello" in skips.context().text
+    assert "hello" in skips.context().text
+    with pytest.raises(HookError, match=rf"hook {bad} of before_context failed \({BAD[bad]}\).*om hooks list harold"):
+        stops.context()
+    (event,) = _told(skips)
+    assert (event.setting, event.hook, event.why) == ("hooks.before_context", bad, BAD[bad])
+    assert skips.om.hooks("harold")[0].failures == 3
+
+
+def test_a_hook_in_front_of_one_that_fails_still_counts(client, prefix, house):
+    house.install(good=lambda given: {"text": given["text"].replace("cat", "pet")})
+    world = _world(client, prefix, **hooked("after_observe", "good", "raises"))
+    _observe(world)
+
+    assert "User has a pet" in _notes(world)[0]
+
+
+# -- locks, and cost --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("point", WORKERS)
+def test_no_lock_is_held_while_a_hook_runs(client, prefix, house, point):
+    seen = []
+    house.install(looks=lambda _: seen.append(_locks(world)))
+    world = _world(client, prefix, **hooked(point, "looks"))
+    _observe(world)
+    _reflect(world)
+
+    assert seen
+    assert not any(seen), seen
+
+
+def test_several_threads_in_one_call_hold_no_lock_either_and_each_is_hooked(client, prefix, house):
+    seen = []
+
+    def looks(given):
+        seen.append((given["point"], given["thread"], _locks(world)))
+
+    house.install(looks=looks)
+    settings = {**hooked("before_observe", "looks"), **hooked("after_observe", "looks")}
+    world = World(client, prefix, Scripted.echo(), message_threshold="100000", **settings)
+    for thread in ("t-1", "t-2"):
+        world.say("hello", thread=thread)
+    world.om.force_observe(None, "harold")
+    world.settle()
+
+    assert sorted(seen) == [
+        (point, name, []) for point in ("after_observe", "before_observe") for name in ("t-1", "t-2")
+    ]
+    assert len(world.model.requests) == 1
+
+
+def test_what_a_hook_saw_is_what_the_model_reads_though_more_came_meanwhile(client, prefix, house):
+    """A note that was activated while a hook thought was not seen by it: it must not reach the model past the hook."""
+    late = []
+
+    def hide(given):
+        if not late:
+            late.append(True)
+            world.say("something new")
+            world.om.force_observe("t-1", "harold")
+            world.settle()
+        return {"texts": [text.replace("secret", "…") for text in given["texts"]]}
+
+    house.install(hide=hide)
+    world = _world(client, prefix, *[NOTES.format("User has a secret")] * 9, **hooked("before_reflect", "hide"))
+    _observe(world)
+    world.om.force_reflect("harold", "t-1")
+
+    world.settle()
+    reflected = [each for each in world.model.requests if each.purpose == "reflect"]
+    assert reflected
+    assert not any("secret" in each.prompt for each in reflected)
+    assert len(world.om.generations("harold")) >= 1
+
+
+def test_without_hooks_nothing_more_is_asked_of_the_store(client, prefix, house, monkeypatch):
+    """As many round trips as with no such setting at all: the code of hooks is never reached."""
+    monkeypatch.setattr("om_workers.work.hooked.ask_all", None)
+    monkeypatch.setattr("om_api.client.hooking.ask_all", None)
+    trips = {}
+    for name, settings in (("ada", {}), ("bo", hooked("after_reflect", "raises"))):
+        world = _world(client, prefix, **settings)
+        run, count = world.services.connection.run, [0]
+
+        def counting(steps, run=run, count=count):
+            count[0] += 1
+            return run(steps)
+
+        monkeypatch.setattr(world.services.connection, "run", counting)
+        world.say("hello", resource=name)
+        world.om.force_observe("t-1", name)
+        world.settle()
+        trips[name] = count[0], "hello" in world.context(resource=name).text
+
+    assert trips["ada"] == trips["bo"]
