@@ -235,7 +235,7 @@ class AsyncObservationalMemory:
         `thread_id` tells apart messages of several threads that have one id. Raises InvalidInputError for what is no id.
         """
         turns = turns_beside(before, "before"), turns_beside(after, "after")
-        return await self._run(self._core.recalling.browse(resource_id, message_id, *turns, thread_id))
+        return await self._run(self._core.browse(resource_id, message_id, *turns, thread_id))
 
     def recall_tool(self, format: ToolFormat = "openai") -> dict[str, Any]:  # noqa: A002 - as the providers call it
         """The tool by which an Actor looks up the past, as a provider's request takes it: `openai`, `anthropic` or `gemini`."""

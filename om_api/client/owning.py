@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from om_api.client.reading import Scopes
+from om_api.client.redacting import Redacting
 from om_api.client.reporting import Reporter
 from om_api.domain import events
 from om_api.domain.errors import InvalidInputError, OMError, StoreError
@@ -39,7 +40,9 @@ class Owner:
         scopes: Scopes,
         count: Callable[[str], int],
         reporter: Reporter,
+        redacting: Redacting,
     ) -> None:
+        self._redacting = redacting
         self._settings, self._keys, self._clock, self._scopes = settings, keys, clock, scopes
         self._count, self._reporter = count, reporter
 
@@ -167,7 +170,7 @@ class Owner:
 
     def incoming(self, resource: str | None) -> Incoming:
         """A memory on its way from a file into a resource; None: the one it was of."""
-        return Incoming(self._keys, resource, self._check_importable)
+        return Incoming(self._keys, resource, self._check_importable, self._redacting.before_store)
 
     def commit(self, incoming: Incoming) -> Steps[Imported]:
         """Make what arrived the resource's memory; see Incoming.commit."""

@@ -40,6 +40,7 @@ from om_api.settings.fields import (
     switch,
     tokens,
 )
+from om_api.settings.redaction_settings import RedactionSettings
 from om_api.settings.storage_settings import StorageSettings
 from om_api.settings.working_settings import WorkingMemorySettings
 
@@ -324,6 +325,7 @@ class MemorySettings(Group):
         "other memories whose notes stand in a context, and what they are told (docs/composed-memories.md)",
         COMPOSED_PERMITTED,
     )
+    redaction: RedactionSettings = RedactionSettings()
     budget: BudgetSettings = BudgetSettings()
     total_budget: BudgetSettings = BudgetSettings()
     push_limits: PushLimitSettings = PushLimitSettings()

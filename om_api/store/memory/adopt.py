@@ -2,21 +2,26 @@
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import msgspec
+from msgspec import structs
 
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.identity import further_id
 from om_api.domain.judging import Judgement, RawMember, Verdict
+from om_api.domain.messages import Message
 from om_api.domain.values import Scope, to_ms
-from om_api.domain.wire import parse_member
+from om_api.domain.wire import encode_message, parse_member
+from om_api.redaction.redactor import Redactions, Redactor
 from om_api.store.driver.replies import Pair, as_bytes, as_fields, as_pairs, says, server_ms, write
 from om_api.store.driver.steps import Steps, Verb, batch
 from om_api.store.memory import due, quarantine
 from om_api.store.memory.keys import Keys
 from om_api.store.memory.known import last_further, recognise
 from om_api.store.memory.push import ServerClock, new_signing_key
+from om_api.store.memory.redacted import keep
 
 _TRIES = 5
 
@@ -40,11 +45,17 @@ class _RawSet(NamedTuple):
 
 
 def adopt(
-    keys: Keys, clock: ServerClock, resource: str, thread: str, count: Callable[[str], int]
+    keys: Keys,
+    clock: ServerClock,
+    resource: str,
+    thread: str,
+    count: Callable[[str], int],
+    redactor: Redactor | None = None,
 ) -> Steps[Adopted | None]:
     """Count what plain ZADDs left in a thread's raw set; None when it changes faster than it can be read.
 
-    What was put under an alias is the thread's that it stands for, and counted there.
+    What was put under an alias is the thread's that it stands for, and counted there. With a `redactor` what it finds is
+    replaced, in what is rejected too.
     """
     of = keys.of(resource)
     for _ in range(_TRIES):
@@ -55,7 +66,9 @@ def adopt(
             continue
         if not raw.members and not raw.counts[0]:
             return Adopted(0, 0, 0)
-        verdicts, records = yield from _judged(keys, resource, thread, raw, count)
+        told = Redactions()
+        verdicts, records = yield from _judged(keys, resource, thread, raw, count, partial(_cleaned, redactor, told))
+        yield from keep(keys, resource, told)
         args: list[Any] = [thread, len(raw.members), *(n or 0 for n in raw.counts), new_signing_key(), len(records)]
         args += [word for pair in records for word in pair]
         args += [word for member, _ in raw.members for word in (member, *verdicts[member])]
@@ -95,21 +108,24 @@ def _readdressed(keys: Keys, resource: str, alias: str, thread: str) -> Steps[st
 
 
 def _judged(
-    keys: Keys, resource: str, thread: str, raw: _RawSet, count: Callable[[str], int]
+    keys: Keys, resource: str, thread: str, raw: _RawSet, count: Callable[[str], int], clean: Callable[[bytes], bytes]
 ) -> Steps[tuple[dict[bytes, Verdict], list[tuple[bytes, bytes]]]]:
     """The verdict on each member, and the records that change."""
     members: list[RawMember] = []
     malformed: dict[bytes, Verdict] = {}
     for member, score in raw.members:
+        cleaned = clean(member)
         try:
-            message = parse_member(member, thread, resource, score)
+            message = _parsed(member, cleaned, thread, resource, score)
         except InvalidInputError as error:
-            entry = rejection("malformed", member, thread, str(error), raw.now, score=score)
+            entry = rejection("malformed", cleaned, thread, str(error), raw.now, score=score)
             malformed[member] = Verdict("reject", entry)
         else:
-            members.append(RawMember(member, score, to_ms(score) or to_ms(message.timestamp) or raw.now, message))
+            becomes = b"" if cleaned == member else encode_message(message)
+            at = to_ms(score) or to_ms(message.timestamp) or raw.now
+            members.append(RawMember(member, score, at, message, becomes))
     known = yield from recognise(keys, resource, thread, {each.message.id for each in members})
-    judgement = Judgement(known, count, lambda each: _changed(each, thread, raw.now))
+    judgement = Judgement(known, count, lambda each: _changed(each, clean(each.member), thread, raw.now))
     judgement.judge(members)
     for name, (whole, _) in judgement.rest.items():
         n, last = yield from last_further(keys, whole.message)
@@ -117,12 +133,24 @@ def _judged(
     return malformed | judgement.verdicts, judgement.records
 
 
-def _changed(each: RawMember, thread: str, now_ms: int) -> bytes:
+def _cleaned(redactor: Redactor | None, told: Redactions, member: bytes) -> bytes:
+    return member if redactor is None else redactor.member(member, told)
+
+
+def _parsed(member: bytes, cleaned: bytes, thread: str, resource: str, score: float) -> Message:
+    """A message as it may be kept, by the id it has unredacted; its tokens are counted anew."""
+    message = parse_member(member, thread, resource, score)
+    if cleaned == member:
+        return message
+    return structs.replace(parse_member(cleaned, thread, resource, score), id=message.id, tokens=None)
+
+
+def _changed(each: RawMember, member: bytes, thread: str, now_ms: int) -> bytes:
     other = f"another message with the id {each.message.id} was accepted first and says something else"
     reason = (
         f"{other}: write it under an id of its own, or have it replace the other while that is raw (om push --replace)"
     )
-    return rejection("changed", each.member, thread, reason, now_ms, score=each.score)
+    return rejection("changed", member, thread, reason, now_ms, score=each.score)
 
 
 def rejection(kind: str, member: bytes, thread: str, reason: str, now_ms: int, **where: float | str) -> bytes:
