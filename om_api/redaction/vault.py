@@ -2,16 +2,12 @@
 
 import hashlib
 import hmac
-import os
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESSIV
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from om_api.domain.errors import SettingsError
-
-LEAST_KEY = 16
 _NAME = 10  # hex digits: one in a million of two values among a thousand share a name
 
 
@@ -37,15 +33,3 @@ class Vault:
             return self._cipher.decrypt(sealed, [name.encode()]).decode("utf-8", "surrogatepass")
         except (InvalidTag, ValueError):
             return None
-
-
-def vault_of(variable: str) -> Vault:
-    """The vault whose key an environment variable holds; raises SettingsError where it is unset or too short."""
-    key = os.environ.get(variable, "")
-    if len(key) < LEAST_KEY:
-        told = f"holds {len(key)} characters" if key else "is not set"
-        raise SettingsError(
-            f"redaction.key_env names {variable}, which {told}: set it to {LEAST_KEY} characters or more,"
-            " the same wherever this memory is written, or set redaction.key_env to null. Nothing was written or sent"
-        )
-    return Vault(key)
