@@ -6,7 +6,7 @@ import logging
 import pytest
 from world import World, contents
 
-from om_api import SettingsError
+from om_api import InvalidInputError, SettingsError
 from om_api.domain.errors import ModelError
 from om_api.domain.values import Outcome
 from om_workers.llm.scripted import Scripted
@@ -225,3 +225,46 @@ def test_a_pinned_line_is_found_by_the_words_that_were_redacted(house):
     line = house.om.add_line("write to ada@example.com", "harold", thread_id="t-1")
     assert line.now.endswith("write to [email]")
     assert house.om.pin("write to ada@example.com", "harold").outcome is Outcome.PINNED
+
+
+def test_what_stood_there_before_is_redacted_in_every_tier(client, prefix):
+    old = _world(client, prefix, before="off")
+    _pushed(old)
+    _observed(old)
+    old.om.add_line(f"call {ALL}", "harold", thread_id="t-1")
+    old.say(f"sealed {ALL}", f"and {ALL}")
+    old.om.force_observe("t-1", "harold")
+    old.settle()
+    old.say(f"raw {ALL}")
+    old.om.update_working_memory({"Contact": ALL}, "harold")
+    old.om.set_thread("harold", "t-1", title="about ada@example.com")
+    before = old.covering()
+
+    world = _world(client, prefix)
+    would = world.om.redact("harold", dry_run=True)
+    assert len(_leaks(_store(world))) == len(SECRETS)
+    done = world.om.redact("harold")
+
+    assert {*done.places} >= {"messages", "observations", "sources", "fields"}
+    assert (would.kinds, would.places) == (done.kinds, done.places)
+    assert done.outcome is Outcome.CLEARED
+    assert _leaks(_store(world), world.context().text) == []
+    assert world.covering() == before
+    assert world.om.redact("harold").outcome is Outcome.REST
+    world.sweep()
+    assert world.om.verify() == []
+    assert world.om.recall("raw", "harold").hits[0].text.startswith("raw [email]")
+
+
+def test_a_history_that_was_redacted_afterwards_is_recognised(client, prefix):
+    history = [{"role": "user", "content": f"one {ALL}"}, {"role": "assistant", "content": "two"}]
+    _world(client, prefix, before="off").om.sync(history, "harold", "t-1")
+    world = _world(client, prefix)
+    world.om.redact("harold")
+    again = world.om.sync(history, "harold", "t-1")
+    assert (again.added, again.changed) == (0, ())
+
+
+def test_old_text_is_redacted_only_where_the_setting_says_so(client, prefix):
+    with pytest.raises(InvalidInputError, match=r"redaction\.before to store"):
+        _world(client, prefix, before="model").om.redact("harold")

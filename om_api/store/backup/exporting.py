@@ -41,7 +41,7 @@ class Outgoing:
     def more(self) -> Steps[bytes]:
         """Some whole lines; b"" when the last one was given. Raises StoreError."""
         if self._living is None:
-            found = yield from _snapshot(self._keys, self._resource)
+            found = yield from snapshot(self._keys, self._resource)
             self._living, self._sources = _living(found), found.sources()
         if living := list(islice(self._living, LINES)):
             return b"".join(map(self._written, living))
@@ -242,7 +242,7 @@ class ExportSnapshot:
         return wanted
 
 
-def _snapshot(keys: Keys, resource: str) -> Steps[ExportSnapshot]:
+def snapshot(keys: Keys, resource: str) -> Steps[ExportSnapshot]:
     """Read a resource in one MULTI, done again only if what was read names a key that was not; raises StoreError."""
     of = keys.of(resource)
     threads = yield from threads_of(keys, resource)
