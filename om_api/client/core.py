@@ -30,12 +30,12 @@ from om_api.context import Context
 from om_api.context.revealing import revealed
 from om_api.domain.errors import RateLimitedError, StoreError
 from om_api.domain.messages import Message
-from om_api.domain.placeholders import put_back_in
 from om_api.domain.push_limits import ANYBODY, Pusher
 from om_api.domain.values import check_id
 from om_api.domain.wire import EncodedMessage
 from om_api.recall.ranking import Ranker
 from om_api.recall.recalled import Browsed, Recalled
+from om_api.redaction.placeholders import put_back_in
 from om_api.settings import FileProblem, Settings
 from om_api.settings.logs import library_log
 from om_api.store.driver.steps import Steps
@@ -77,10 +77,7 @@ class Core:
         self.syncing, self.forcing = Syncing(keys, scopes, self.writing), Forcing(settings, keys, scopes, reporter)
         self.reading, self.extracted = MemoryReader(keys, scopes), ExtractedReader(keys, scopes)
         self._serve_owners(settings, count, reporter)
-        self.agents, self.testing = AgentReader(settings, keys), ModelTester(settings, keys)
-        patience_s = min(1.0, timeout / 2)
-        self.watching = Watcher(settings, keys, scopes, patience_s=patience_s)
-        self.auditing = Auditor(settings, keys, patience_s=patience_s)
+        self._serve_operators(settings, min(1.0, timeout / 2))
         self.unsent, self._warned, self._away = Unsent(), set[FileProblem](), False
         self.fails_open, self._settings = fails_open, settings
 
@@ -92,6 +89,12 @@ class Core:
         self.working = WorkingKeeper(settings, keys, scopes, count, reporter, self.redacting)
         self.threads = ThreadKeeper(settings, keys, clock, scopes, count, reporter, self.writing)
         self.reviewing = Reviewer(settings, keys, scopes, count, reporter, self.redacting)
+
+    def _serve_operators(self, settings: Settings, patience_s: float) -> None:
+        """The parts for whoever looks after all memories."""
+        self.agents, self.testing = AgentReader(settings, self.keys), ModelTester(settings, self.keys)
+        self.watching = Watcher(settings, self.keys, self.scopes, patience_s=patience_s)
+        self.auditing = Auditor(settings, self.keys, patience_s=patience_s)
 
     def add(self, messages: Iterable[Message], *, replace: bool = False, pusher: Pusher = ANYBODY) -> Steps[Receipt]:
         """Add messages. All are checked before the first is sent: a bad one adds none. What replaces others never waits."""

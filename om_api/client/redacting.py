@@ -10,12 +10,13 @@ import msgspec
 from om_api.domain.caching import LRU
 from om_api.domain.errors import SettingsError, StoreError
 from om_api.domain.messages import Message
-from om_api.domain.placeholders import Words, placeholders
+from om_api.domain.values import is_id
 from om_api.redaction.making import redactor
+from om_api.redaction.placeholders import Words, placeholders
 from om_api.redaction.redactor import Redactions, Redactor
 from om_api.settings import Settings
 from om_api.store.driver.steps import Steps
-from om_api.store.memory import redacted
+from om_api.store.erasing import redacted
 from om_api.store.memory.keys import Keys
 
 T = TypeVar("T")
@@ -95,6 +96,16 @@ class Redacting:
         yield from self.keep(resource, told)
         return made if told else value
 
+    def item(self, label: str, value: T) -> T:
+        """A value of LangGraph's store, whose namespace begins with a resource; what is replaced cannot be put back, nor is counted."""
+        own = self.before_store(label if is_id(label) else "store")
+        return value if own is None else own.value(value, Redactions())
+
+    def of_plain_writers(self, resource: str) -> "Adopting | None":
+        """Who redacts what plain writers left."""
+        own = self.before_store(resource)
+        return Adopting(self, resource, own) if own else None
+
     # -- for readers -------------------------------------------------------------------------------------------------------
 
     def words(self, resource: str, shown: Any) -> Steps[Words]:
@@ -109,3 +120,19 @@ class Redacting:
             opened = {name: vault.open(name, each) for name, each in sealed.items()} if vault else {}
             return {name: value for name, value in opened.items() if value is not None}
         return {}
+
+
+class Adopting:
+    """Redacts members of one resource as they are adopted."""
+
+    def __init__(self, redacting: Redacting, resource: str, redactor: Redactor) -> None:
+        self._redacting, self._resource, self._redactor, self._told = redacting, resource, redactor, Redactions()
+
+    def member(self, text: bytes) -> bytes:
+        """A member as it may be kept."""
+        return self._redactor.member(text, self._told)
+
+    def keep(self) -> Steps[None]:
+        """Keep what was replaced so far, and count it once."""
+        told, self._told = self._told, Redactions()
+        return self._redacting.keep(self._resource, told)

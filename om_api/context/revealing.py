@@ -7,8 +7,8 @@ import msgspec
 from om_api.context.assemble import Context, Made
 from om_api.context.turns import Turns
 from om_api.context.view import Block
-from om_api.domain.placeholders import Words, put_back, put_back_in
 from om_api.domain.tags import escape
+from om_api.redaction.placeholders import Words, put_back, put_back_in
 
 
 def revealed(context: Context, words: Words) -> Context:

@@ -37,6 +37,7 @@ from om_api.http.routes import (
     raw_messages,
     recall,
     recall_tool,
+    redact,
     reflections,
     rejected,
     resources,
@@ -81,7 +82,15 @@ _WRITTEN_AND_READ = (
     reviews.router,
 )
 _OPERATED = (
-    *(agents.router, over_time.router, resources.router, settings_routes.router, models.router, erase.router),
+    *(
+        agents.router,
+        over_time.router,
+        resources.router,
+        settings_routes.router,
+        models.router,
+        erase.router,
+        redact.router,
+    ),
     *(migration.router, force.router, rejected.router, costs.router, backup.router),
     *(events.router, stream_tokens.router, webhooks.router, audit.router),
 )

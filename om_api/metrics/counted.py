@@ -10,8 +10,8 @@ from om_api.billing import budgets, costs, prices
 from om_api.billing.prices import MICROS, TokenPrices
 from om_api.domain.errors import Why
 from om_api.domain.events import BOUNDS, bucket
-from om_api.domain.placeholders import KINDS
 from om_api.metrics.series import OTHER, Histogram, Sample
+from om_api.redaction.placeholders import KINDS
 from om_api.settings import Settings
 
 Counted = dict[str, int]

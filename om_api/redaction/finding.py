@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Iterator
 from phonenumbers import Leniency, PhoneNumberMatcher
 from stdnum import iban, luhn
 
-from om_api.domain.placeholders import KINDS, PLACEHOLDER
-from om_api.redaction.found import Finder, Found
+from om_api.redaction.found import Finder, Sensitive
+from om_api.redaction.placeholders import KINDS, PLACEHOLDER
 from om_api.redaction.secrets import secrets_in
 
 _EMAIL = re.compile(r"(?<![\w.%+'-])(?!git@)[\w.%+'-]{1,64}@(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.)+[^\W\d_]{2,24}(?![\w@])")
@@ -27,13 +27,13 @@ _ABROAD = re.compile(r"[+＋]\s?[(]?\d")
 _NO_WORD = re.compile(r"[ -]")
 
 
-def find(text: str, kinds: Collection[str], region: str | None = None, also: Finder | None = None) -> list[Found]:
+def find(text: str, kinds: Collection[str], region: str | None = None, also: Finder | None = None) -> list[Sensitive]:
     """What stands in a text of these kinds, in its order, none in another and none in a placeholder.
 
     `region` is the country (AT) of phone numbers that name none; without it these are not found. `also` finds more.
     """
-    taken = [Found("", *each.span()) for each in PLACEHOLDER.finditer(text)] if "[" in text else []
-    found = list[Found]()
+    taken = [Sensitive("", *each.span()) for each in PLACEHOLDER.finditer(text)] if "[" in text else []
+    found = list[Sensitive]()
     for each in _all(text, kinds, region, also):
         if not any(each.start < other.end and other.start < each.end for other in taken):
             taken.append(each)
@@ -41,11 +41,11 @@ def find(text: str, kinds: Collection[str], region: str | None = None, also: Fin
     return sorted(found, key=lambda each: each.start)
 
 
-def _all(text: str, kinds: Collection[str], region: str | None, also: Finder | None) -> Iterator[Found]:
+def _all(text: str, kinds: Collection[str], region: str | None, also: Finder | None) -> Iterator[Sensitive]:
     for kind in KINDS:
         if kind in kinds and (kind not in _SUSPECTED or _SUSPECTED[kind].search(text)):
             spans = _phones(text, region) if kind == "phone" else _FINDERS[kind](text)
-            yield from (Found(kind, start, end) for start, end in spans)
+            yield from (Sensitive(kind, start, end) for start, end in spans)
     if also is not None:
         yield from (each for each in also(text) if each.kind in kinds)
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 
-class Found(NamedTuple):
+class Sensitive(NamedTuple):
     """Something that must not be kept: from where to where in a text, in characters."""
 
     kind: str
@@ -12,4 +12,4 @@ class Found(NamedTuple):
     end: int
 
 
-Finder = Callable[[str], Sequence[Found]]
+Finder = Callable[[str], Sequence[Sensitive]]

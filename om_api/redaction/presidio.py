@@ -5,7 +5,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any, Protocol
 
-from om_api.redaction.found import Finder, Found
+from om_api.redaction.found import Finder, Sensitive
 
 # its names for what ours are; of what it finds else, nothing is replaced
 _KINDS = {
@@ -30,9 +30,9 @@ class Analyzer(Protocol):
 def finder(analyzer: Analyzer, language: str = "en") -> Finder:
     """A finder that asks an analyzer."""
 
-    def find(text: str) -> list[Found]:
+    def find(text: str) -> list[Sensitive]:
         said = analyzer.analyze(text=text, language=language, entities=list(_KINDS))
-        return [Found(_KINDS[each.entity_type], each.start, each.end) for each in said if each.score >= _SURE]
+        return [Sensitive(_KINDS[each.entity_type], each.start, each.end) for each in said if each.score >= _SURE]
 
     return find
 

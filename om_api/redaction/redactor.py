@@ -7,8 +7,8 @@ from typing import Any, Protocol
 import msgspec
 
 from om_api.domain.messages import Message
-from om_api.domain.placeholders import PLACEHOLDER
 from om_api.redaction.found import Finder
+from om_api.redaction.placeholders import PLACEHOLDER
 from om_api.redaction.secrets import NAMED, is_password
 
 # of a part of a message: what names or sorts it, and is no text; an id that is replaced leads nowhere
@@ -30,7 +30,7 @@ class Redactions(msgspec.Struct):
         return bool(self.counts)
 
 
-class Vault(Protocol):
+class Sealing(Protocol):
     """Names values, and encrypts them."""
 
     def name(self, kind: str, value: str) -> str:
@@ -46,7 +46,7 @@ class Vault(Protocol):
 class Redactor:
     """Replaces what `find` finds; `secrets` by the names of fields too. With a `vault` each value has a name of its own."""
 
-    def __init__(self, find: Finder, *, secrets: bool = True, vault: Vault | None = None) -> None:
+    def __init__(self, find: Finder, *, secrets: bool = True, vault: Sealing | None = None) -> None:
         self._find, self._secrets, self.vault = find, secrets, vault
 
     def text(self, text: str, told: Redactions) -> str:

@@ -116,9 +116,9 @@ class ScopeWorker:
         """The state, after what nobody counted was adopted."""
         services, scope = self._services, state.scope
         strays = [thread for thread, raw in state.raw.items() if raw.members != raw.counted]
-        redactor = services.redacting.before_store(scope.resource) if strays else None
+        redaction = services.redacting.of_plain_writers(scope.resource) if strays else None
         for thread in strays:
-            adopted = self._run(adopt(services.keys, services.clock, scope.resource, thread, services.count, redactor))
+            adopted = self._run(adopt(services.keys, services.clock, scope.resource, thread, services.count, redaction))
             services.events.adopted(scope.resource, thread, adopted)
         return self._again(state) if strays else state
 

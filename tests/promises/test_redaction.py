@@ -55,9 +55,16 @@ def _observed(world):
 
 PARTS = [
     {"type": "text", "text": f"look: {ALL}"},
-    {"type": "tool-call", "toolCallId": "c-1", "toolName": "send", "args": {"to": ALL, ALL: 1, "password": "swordfish"}},
+    {
+        "type": "tool-call",
+        "toolCallId": "c-1",
+        "toolName": "send",
+        "args": {"to": ALL, ALL: 1, "password": "swordfish"},
+    },
 ]
-RESULT = [{"type": "tool-result", "toolCallId": "c-1", "toolName": "send", "result": {"id": SECRETS["email"], "log": [ALL]}}]
+RESULT = [
+    {"type": "tool-result", "toolCallId": "c-1", "toolName": "send", "result": {"id": SECRETS["email"], "log": [ALL]}}
+]
 
 
 def _pushed(world):
@@ -156,7 +163,13 @@ def test_with_a_key_two_addresses_are_told_apart_and_put_back_for_who_may_see_th
 
     reader = _world(client, prefix, key_env="A_KEY", reveal="true")
     context = reader.context()
-    for told in (context.text, context.as_openai(), context.as_gemini(), context.messages, reader.om.recall("he", "harold")):
+    for told in (
+        context.text,
+        context.as_openai(),
+        context.as_gemini(),
+        context.messages,
+        reader.om.recall("he", "harold"),
+    ):
         assert "ada@example.com" in str(told)
         assert "bob@example.com" in str(told)
     assert context.only([m.id for m in context.messages]).text.count("@example.com") == 3

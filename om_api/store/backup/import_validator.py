@@ -13,8 +13,8 @@ import msgspec
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.notes.groups import check_name
 from om_api.domain.notes.pins import check_pins
-from om_api.domain.placeholders import PLACEHOLDER
 from om_api.domain.values import Chunk, Scope, check_id, new_id
+from om_api.redaction.placeholders import PLACEHOLDER
 from om_api.store.backup import backup_format
 from om_api.store.backup.arriving_segments import ArrivingSegments
 from om_api.store.backup.backup_format import Line, Text, as_bytes

@@ -17,7 +17,8 @@ from om_api.store.backup.redacted_lines import redacted_line
 from om_api.store.backup.staging import FULL, Staging
 from om_api.store.driver.replies import as_bool, as_list, word
 from om_api.store.driver.steps import Steps, Verb, batch
-from om_api.store.memory import due, keyspace_scan, redacted
+from om_api.store.erasing import redacted
+from om_api.store.memory import due, keyspace_scan
 from om_api.store.memory.keys import Keys
 
 LONGEST = 64 * 1024 * 1024  # bytes of a line

@@ -16,7 +16,7 @@ from om_api.redaction.redactor import Redactions, Redactor
 from om_api.store.backup.exporting import ExportSnapshot, snapshot
 from om_api.store.driver.replies import Pair, as_bytes, as_pairs, says
 from om_api.store.driver.steps import Steps, Verb, by_name
-from om_api.store.memory import redacted
+from om_api.store.erasing import redacted
 from om_api.store.memory.decoding import message_of
 from om_api.store.memory.keys import Keys, ResourceKeys
 from om_api.store.memory.known import recognise
@@ -34,7 +34,7 @@ class OldText(msgspec.Struct, frozen=True):
     places: dict[str, int]
 
 
-class _Place(NamedTuple):
+class _OldPlace(NamedTuple):
     """A key as it was read: of which tier, what is in it (of a hash names and values), and the thread of its messages."""
 
     tier: str
@@ -91,14 +91,14 @@ def _cleaner(redactor: Redactor, told: Redactions, what: str) -> _Clean:
     return clean
 
 
-def _changes(place: _Place) -> list[tuple[bytes, bytes]]:
+def _changes(place: _OldPlace) -> list[tuple[bytes, bytes]]:
     """What changes in a key; of a hash, by the field's name and value what the value becomes."""
     pairs = ((each, place.clean(each)) for each in place.held)
     of_hash = place.tier in {"fields", "chunks"}
     return [(was, becomes) for was, becomes in pairs if becomes != (was.partition(b"\n")[2] if of_hash else was)]
 
 
-def _places(keys: Keys, resource: str, cleaner: Callable[[str], _Clean]) -> Steps[list[_Place]]:
+def _places(keys: Keys, resource: str, cleaner: Callable[[str], _Clean]) -> Steps[list[_OldPlace]]:
     found = yield from snapshot(keys, resource)
     of, places = found.of, list(_living(found, cleaner))
     sources = {each.observation: each.thread for each in found.sources()}
@@ -107,31 +107,31 @@ def _places(keys: Keys, resource: str, cleaner: Callable[[str], _Clean]) -> Step
         places.append(_messages(of, "sources", of.source(name), pairs, sources[name], name, found, cleaner))
     drafts = yield from by_name(found.scopes, lambda scope: as_bytes("GET", of.draft(scope)))
     clean = cleaner("notes")
-    places += [_Place("drafts", of.draft(scope), [text], clean, scope) for scope, text in drafts.items() if text]
+    places += [_OldPlace("drafts", of.draft(scope), [text], clean, scope) for scope, text in drafts.items() if text]
     return places
 
 
-def _living(found: ExportSnapshot, cleaner: Callable[[str], _Clean]) -> Iterator[_Place]:
+def _living(found: ExportSnapshot, cleaner: Callable[[str], _Clean]) -> Iterator[_OldPlace]:
     of, notes, fields = found.of, cleaner("notes"), cleaner("fields")
     whole = Scope(found.resource)
     for scope in found.scopes:
-        yield _Place("fields", of.record(scope), _listed(found.hash(of.record(scope))), fields, scope)
+        yield _OldPlace("fields", of.record(scope), _listed(found.hash(of.record(scope))), fields, scope)
         for tier, key in (("observations", of.observations(scope)), ("generations", of.reflections(scope))):
-            yield _Place(tier, key, [member for member, _ in found.members(key)], notes, scope)
+            yield _OldPlace(tier, key, [member for member, _ in found.members(key)], notes, scope)
         for key in (of.reflected(scope, n) for n in found.histories(scope)):
-            yield _Place("observations", key, [member for member, _ in found.members(key)], notes, scope)
+            yield _OldPlace("observations", key, [member for member, _ in found.members(key)], notes, scope)
         for chunk in (member.decode() for member, _ in found.members(of.chunks(scope))):
             held = found.hash(of.chunk(chunk))
-            yield _Place("chunks", of.chunk(chunk), _listed(held), fields, scope)
+            yield _OldPlace("chunks", of.chunk(chunk), _listed(held), fields, scope)
             thread = held.get(b"thread", b"").decode()
             pairs = found.members(of.sealed(chunk))
             yield _messages(of, "sealed", of.sealed(chunk), pairs, thread, chunk, found, cleaner)
     for thread in found.threads:
-        yield _Place("fields", of.thread(thread), _listed(found.hash(of.thread(thread))), fields, whole)
+        yield _OldPlace("fields", of.thread(thread), _listed(found.hash(of.thread(thread))), fields, whole)
         key = of.messages(thread)
         yield _messages(of, "messages", key, found.members(key), thread, "", found, cleaner)
-    yield _Place("fields", of.working, _listed(found.hash(of.working)), fields, whole)
-    yield _Place("rejected", of.rejected, found.entries(of.rejected), cleaner("rejected"), whole)
+    yield _OldPlace("fields", of.working, _listed(found.hash(of.working)), fields, whole)
+    yield _OldPlace("rejected", of.rejected, found.entries(of.rejected), cleaner("rejected"), whole)
 
 
 def _messages(
@@ -143,17 +143,19 @@ def _messages(
     chunk: str,
     found: ExportSnapshot,
     cleaner: Callable[[str], _Clean],
-) -> _Place:
+) -> _OldPlace:
     scope = Scope(found.resource) if found.text(of.scope) != "thread" else Scope(found.resource, thread or None)
     segment = of.segment(chunk) if chunk else ""
-    return _Place(tier, key, [member for member, _ in pairs], cleaner("messages"), scope, thread, segment, dict(pairs))
+    return _OldPlace(
+        tier, key, [member for member, _ in pairs], cleaner("messages"), scope, thread, segment, dict(pairs)
+    )
 
 
 def _listed(held: Mapping[bytes, bytes]) -> list[bytes]:
     return [name + b"\n" + value for name, value in held.items()]
 
 
-def _write(keys: Keys, place: _Place, changes: Sequence[tuple[bytes, bytes]]) -> Steps[int]:
+def _write(keys: Keys, place: _OldPlace, changes: Sequence[tuple[bytes, bytes]]) -> Steps[int]:
     """Write what changes in a key, some at a time; how much of it was as it was read."""
     of, done = keys.of(place.scope.resource), 0
     names = [place.key, of.known(place.thread) if place.thread else of.tokens, of.record(place.scope)]
@@ -167,7 +169,7 @@ def _write(keys: Keys, place: _Place, changes: Sequence[tuple[bytes, bytes]]) ->
     return done
 
 
-def _records(keys: Keys, place: _Place, some: Iterable[tuple[bytes, bytes]]) -> Steps[list[tuple[bytes, bytes]]]:
+def _records(keys: Keys, place: _OldPlace, some: Iterable[tuple[bytes, bytes]]) -> Steps[list[tuple[bytes, bytes]]]:
     """The records of messages' ids, as they are and as they say what is kept now; of one that went on behind its seal, none."""
     resource, thread = place.scope.resource, place.thread
     said = {}

@@ -9,6 +9,9 @@
 local key, known, record, segment = unpack(KEYS, 1, 4)
 local epoch, n = ARGV[1], tonumber(ARGV[2])
 
+if n < 0 or 2 * n > #ARGV - 2 then
+  return redis.error_reply('ERR redact: there are not so many pairs')
+end
 local kind, first = redis.call('TYPE', key)['ok'], 3 + 2 * n
 for slot = 3, first - 1, 2 do
   local was, found = ARGV[slot], false
