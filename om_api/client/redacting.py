@@ -97,7 +97,7 @@ class Redacting:
         return made if told else value
 
     def item(self, label: str, value: T) -> T:
-        """A value of LangGraph's store, whose namespace begins with a resource; what is replaced cannot be put back, nor is counted."""
+        """A value of LangGraph's store, by the resource that its namespace begins with; it is not counted, nor put back."""
         own = self.before_store(label if is_id(label) else "store")
         return value if own is None else own.value(value, Redactions())
 

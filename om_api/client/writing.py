@@ -154,8 +154,7 @@ class Writer:
         """Push messages of one resource, and what they say more than is known by their ids; `before` as in push.push.
 
         False, and nothing is kept, where the thread went on otherwise than from `before`, or is an alias of another than this
-        client knew of. Raises RateLimitedError where
-        resource or pusher are further ahead of their limits than `ahead_s`.
+        client knew of. Raises RateLimitedError where resource or pusher are further ahead of their limits than `ahead_s`.
         """
         yield from self.redacting.kept(resource)
         try:

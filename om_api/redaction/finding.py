@@ -73,7 +73,9 @@ def _ibans(text: str) -> Iterator[tuple[int, int]]:
 def _phones(text: str, region: str | None) -> Iterator[tuple[int, int]]:
     suspected = _ABROAD.search(text) or (region and _DIGITS.search(text))
     if suspected:
-        yield from ((each.start, each.end) for each in PhoneNumberMatcher(text, region, Leniency.VALID))
+        for each in PhoneNumberMatcher(text, region, Leniency.VALID):
+            opened = each.raw_string.count("(") > each.raw_string.count(")")  # by what stands around it
+            yield each.start + opened, each.end
 
 
 _FINDERS: dict[str, Callable[[str], Iterator[tuple[int, int]]]] = {

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Iterator
 
-# of known forms; a digit is asked for where words could look like it
+# of known forms; a digit is asked for where words could look like it. What is bounded is so because text is anybody's
 _KNOWN = re.compile(
-    r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----[\s\S]{0,20000}?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----|\Z)"
+    r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----(?:[^-]|-(?!----))*+(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----)?"
     r"|(?<![A-Za-z0-9])(?:"
-    r"sk-(?=[\w-]*\d)[A-Za-z0-9_-]{20,}"  # OpenAI, Anthropic, DeepSeek
+    r"sk-(?=[\w-]{0,40}\d)[A-Za-z0-9_-]{20,300}"  # OpenAI, Anthropic, DeepSeek
     r"|[sprw]k_(?:live|test)_[A-Za-z0-9]{10,}|whsec_[A-Za-z0-9+/=]{16,}"  # Stripe
     r"|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[\w-]{16,}"
     r"|(?:AKIA|ASIA)[0-9A-Z]{16}(?![0-9A-Z])"  # AWS
@@ -15,7 +15,7 @@ _KNOWN = re.compile(
     r"|AIza[\w-]{35}|ya29\.[\w-]{20,}|GOCSPX-[\w-]{20,}"  # Google
     r"|npm_[A-Za-z0-9]{30,}|pypi-[\w-]{16,}|hf_[A-Za-z0-9]{20,}|SG\.[\w-]{16,}\.[\w-]{16,}"
     r"|omk?_[A-Za-z0-9_-]{32,}"
-    r"|eyJ[\w-]{5,}\.[\w-]{5,}\.[\w-]*"  # a JWT
+    r"|eyJ[\w-]{5,2000}+\.[\w-]{5,}\.[\w-]*"  # a JWT
     r")"
 )
 _BEARER = re.compile(
