@@ -97,6 +97,7 @@ _SECTIONS = {
     ("reflection", "archive"): "`reflection.archive`: how observations are [set aside in groups](groups.md)",
     ("recall",): "`recall`",
     ("working_memory",): "`working_memory`: fields that the Actor keeps ([working memory](working-memory.md))",
+    ("redaction",): "`redaction`: what is replaced by placeholders ([redaction](redaction.md))",
     ("budget",): "`budget`: of one agent",
     ("total_budget",): "`total_budget`: of all agents together, in the base file only",
     ("push_limits",): "`push_limits`: of one agent ([limits of pushes](operations.md#limits-of-pushes))",

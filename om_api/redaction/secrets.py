@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 # of known forms; a digit is asked for where words could look like it. What is bounded is so because text is anybody's
 _KNOWN = re.compile(
-    r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----(?:[^-]|-(?!----))*+(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----)?"
+    r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----(?:[^-]|-(?!----))*(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----)?"
     r"|(?<![A-Za-z0-9])(?:"
     r"sk-(?=[\w-]{0,40}\d)[A-Za-z0-9_-]{20,300}"  # OpenAI, Anthropic, DeepSeek
     r"|[sprw]k_(?:live|test)_[A-Za-z0-9]{10,}|whsec_[A-Za-z0-9+/=]{16,}"  # Stripe
