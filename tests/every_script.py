@@ -39,7 +39,9 @@ from om_api.domain.events import Event
 from om_api.domain.identity import KnownId, record_of
 from om_api.domain.values import CopiedFrom, Observation, SharedFrom
 from om_api.domain.wire import EncodedMessage, encode_message
+from om_api.redaction.making import redactor
 from om_api.settings.stored_layers import StoredTexts
+from om_api.store.backup.old_text import redact
 from om_api.store.driver.scripts import load_all
 from om_api.store.fleet import (
     api_key_records,
@@ -212,15 +214,19 @@ def _of_its_end(store: Any) -> None:
 
 
 def _of_lines(store: Any) -> None:
-    by, made = By("lotte", AT), Observation(id="n1", thread_id="t1", text="* noted by hand", tokens=3)
+    by, made = (
+        By("lotte", AT),
+        Observation(id="n1", thread_id="t1", text="* noted by hand for ada@example.com", tokens=3),
+    )
     store.run(correcting.add(store.keys, HAROLD, made))
-    store.run(pin(store.keys, HAROLD, "noted by hand", None, by, 100, words))
+    store.run(pin(store.keys, HAROLD, "noted by hand for ada@example.com", None, by, 100, words))
     corrector = Corrector(store.keys, HAROLD, words, by, Keeping(100, TTL))
-    store.run(corrector.correct("noted by hand", "noted by Lotte", None, None))
+    store.run(corrector.correct("noted by hand for ada@example.com", "noted for ada@example.com", None, None))
     came = SharedFrom(resource="albert", observation="n2")
     store.run(copies.share(store.keys, "harold", msgspec.structs.replace(made, id="n3", shared_from=came)))
     epoch = store.client.hget(store.keys.of("harold").record(HAROLD), "epoch").decode()
     store.run(copies.note_shared(store.keys, HAROLD, epoch, "albert", 1))
+    store.run(redact(store.keys, "harold", redactor(("email",), None, None, "patterns")))
 
 
 def _of_fields(store: Any) -> None:

@@ -18,6 +18,7 @@ from om_api.store.driver.partitions import PartedIndex, learn
 from om_api.store.memory import due
 from om_workers.calls.admission import Passage
 from om_workers.calls.model_calls import ModelCalls
+from om_workers.calls.redacted_requests import RedactedRequests
 from om_workers.llm.base import Model
 from om_workers.llm.scripted import Scripted
 from om_workers.tasks import wiring
@@ -134,7 +135,15 @@ class World:
             return services
         services.registry.model_for = lambda name, tokens: self.model  # type: ignore[method-assign]
         return services._replace(
-            models=ModelCalls(services.registry, Everybody(), Uncounted(), self.settings, services.count, tries=1)
+            models=ModelCalls(
+                services.registry,
+                Everybody(),
+                Uncounted(),
+                self.settings,
+                services.count,
+                tries=1,
+                redacted=RedactedRequests(services.redacting, services.connection),
+            )
         )
 
     # -- what agents do

@@ -21,7 +21,7 @@ SECTIONS = {
     ),
     "Ask the workers": ("observe", "reflect", "review", "pause", "resume"),
     "Correct": ("line", "pin", "unpin", "pins", "working-memory", "thread"),
-    "Remove and move": ("clear", "forget", "erase", "restore", "migrate-scope", "export", "import"),
+    "Remove and move": ("clear", "forget", "erase", "redact", "restore", "migrate-scope", "export", "import"),
     "Check": ("config", "models", "hooks", "queues", "doctor", "verify", "bench"),
     "Serve": ("api", "ui", "mcp", "keys", "acl", "webhooks", "partitions", "archive"),
 }
@@ -39,6 +39,7 @@ _PLACES = {  # of commands whose module in `commands` has not their name
     "thread": "om_api.cli.commands.by_hand.thread",
     "browse": "om_api.cli.commands.recall",
     "erase": "om_api.cli.commands.erase",
+    "redact": "om_api.cli.commands.redact",
 }
 PLACES = {  # the module of each command
     name: _PLACES.get(name, f"om_api.cli.commands.{name}") for section in SECTIONS.values() for name in section

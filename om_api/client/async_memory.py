@@ -47,6 +47,7 @@ from om_api.store.audit.index_repair import repair_index
 from om_api.store.audit.invariants import Breach
 from om_api.store.audit.verify import Verified, examine, verify
 from om_api.store.backup.importing import Imported
+from om_api.store.backup.old_text import OldText
 from om_api.store.driver.async_connection import AsyncConnection, open_async_client
 from om_api.store.driver.steps import Steps
 from om_api.store.erasing.erase import Erased
@@ -238,7 +239,7 @@ class AsyncObservationalMemory:
         `thread_id` tells apart messages of several threads that have one id. Raises InvalidInputError for what is no id.
         """
         turns = turns_beside(before, "before"), turns_beside(after, "after")
-        return await self._run(self._core.recalling.browse(resource_id, message_id, *turns, thread_id))
+        return await self._run(self._core.browse(resource_id, message_id, *turns, thread_id))
 
     def recall_tool(self, format: ToolFormat = "openai") -> dict[str, Any]:  # noqa: A002 - as the providers call it
         """The tool by which an Actor looks up the past, as a provider's request takes it: `openai`, `anthropic` or `gemini`."""
@@ -777,6 +778,14 @@ class AsyncObservationalMemory:
         one whose id several threads have (name the `thread_id` then).
         """
         return await self._run(self._core.owning.erase(resource_id, matching, message_id, thread_id, dry_run=dry_run))
+
+    async def redact(self, resource_id: str, *, dry_run: bool = False) -> OldText:
+        """Redact what was stored before `redaction.before: store` was set: every tier, whatever is raw, noted or kept by hand.
+
+        With `dry_run` nothing changes, and it is told how much would. Raises InvalidInputError where the setting is not in
+        force, StoreError where the memory changes faster than it can be read; repeating it is safe.
+        """
+        return await self._run(self._core.owning.redact(resource_id, dry_run=dry_run))
 
     async def restore(self, resource_id: str, generation: int, thread_id: str | None = None) -> Outcome:
         """Undo reflections: make the text of an earlier generation the next one; 0 is the time before the first.

@@ -15,6 +15,7 @@ from om_api.client.reading import MemoryReader, Scopes
 from om_api.client.recall_query import RecallLimits, recall_query
 from om_api.client.recalling import Recalling
 from om_api.client.receipts import Receipt
+from om_api.client.redacting import Redacting
 from om_api.client.remembered.known_aliases import KnownAliases
 from om_api.client.remembered.unsent import Unsent
 from om_api.client.reporting import Reporter
@@ -27,13 +28,15 @@ from om_api.client.watching import Watcher
 from om_api.client.working import WorkingKeeper
 from om_api.client.writing import Writer
 from om_api.context import Context
+from om_api.context.revealing import revealed
 from om_api.domain.errors import RateLimitedError, StoreError
 from om_api.domain.messages import Message
 from om_api.domain.push_limits import ANYBODY, Pusher
 from om_api.domain.values import check_id
 from om_api.domain.wire import EncodedMessage
 from om_api.recall.ranking import Ranker
-from om_api.recall.recalled import Recalled
+from om_api.recall.recalled import Browsed, Recalled
+from om_api.redaction.placeholders import put_back_in
 from om_api.settings import FileProblem, Settings
 from om_api.settings.logs import library_log
 from om_api.store.driver.steps import Steps
@@ -63,30 +66,37 @@ class Core:
         self.count, self.clock = count, (clock := ServerClock())
         self.reporter = reporter = Reporter(keys, clock, tally=tally)
         self.scopes, aliases = (scopes := Scopes(settings, keys)), KnownAliases()
-        self.writing = Writer(settings, keys, clock, count, reporter, cluster=cluster, aliases=aliases)
+        self.redacting = redacting = Redacting(settings, keys)
+        self.writing = Writer(
+            settings, keys, clock, count, reporter, cluster=cluster, aliases=aliases, redacting=redacting
+        )
         self.recalling = Recalling(settings, keys, scopes, count, ranker)
-        self.composing, self.sharing = Composer(settings, keys), NoteSharer(settings, keys, count, reporter)
+        self.composing, self.sharing = Composer(settings, keys), NoteSharer(settings, keys, count, reporter, redacting)
         self.contexts = Contexts(
             settings, keys, count, reporter, self.recalling, self.composing, fails_open=fails_open, aliases=aliases
         )
         self.syncing, self.forcing = Syncing(keys, scopes, self.writing), Forcing(settings, keys, scopes, reporter)
         self.reading, self.extracted = MemoryReader(keys, scopes), ExtractedReader(keys, scopes)
         self._serve_owners(settings, count, reporter)
-        self.agents, self.hooks = AgentReader(settings, keys), HookReader(settings, keys)
-        self.testing, patience_s = ModelTester(settings, keys), min(1.0, timeout / 2)
-        self.watching = Watcher(settings, keys, scopes, patience_s=patience_s)
-        self.auditing = Auditor(settings, keys, patience_s=patience_s)
+        self._serve_operators(settings, min(1.0, timeout / 2))
         self.unsent, self._warned, self._away = Unsent(), set[FileProblem](), False
         self.fails_open, self._settings = fails_open, settings
 
     def _serve_owners(self, settings: Settings, count: Callable[[str], int], reporter: Reporter) -> None:
         """The parts for whoever changes what a memory holds."""
         keys, clock, scopes = self.keys, self.clock, self.scopes
-        self.owning = Owner(settings, keys, clock, scopes, count, reporter)
-        self.lines = LineKeeper(settings, keys, scopes, count, reporter, self.owning)
-        self.working = WorkingKeeper(settings, keys, scopes, count, reporter)
+        self.owning = Owner(settings, keys, clock, scopes, count, reporter, self.redacting)
+        self.lines = LineKeeper(settings, keys, scopes, count, reporter, self.owning, self.redacting)
+        self.working = WorkingKeeper(settings, keys, scopes, count, reporter, self.redacting)
         self.threads = ThreadKeeper(settings, keys, clock, scopes, count, reporter, self.writing)
-        self.reviewing = Reviewer(settings, keys, scopes, count, reporter)
+        self.reviewing = Reviewer(settings, keys, scopes, count, reporter, self.redacting)
+
+    def _serve_operators(self, settings: Settings, patience_s: float) -> None:
+        """The parts for whoever looks after all memories."""
+        self.agents, self.hooks = AgentReader(settings, self.keys), HookReader(settings, self.keys)
+        self.testing = ModelTester(settings, self.keys)
+        self.watching = Watcher(settings, self.keys, self.scopes, patience_s=patience_s)
+        self.auditing = Auditor(settings, self.keys, patience_s=patience_s)
 
     def add(self, messages: Iterable[Message], *, replace: bool = False, pusher: Pusher = ANYBODY) -> Steps[Receipt]:
         """Add messages. All are checked before the first is sent: a bad one adds none. What replaces others never waits."""
@@ -98,7 +108,7 @@ class Core:
 
     def sync(self, messages: Iterable[Message], resource: str, thread: str, pusher: Pusher = ANYBODY) -> Steps[Synced]:
         """Add what is new of a thread's history, after what waits. While the store is away nothing waits: it comes again."""
-        given = checked(messages, resource, thread)
+        given = [self.redacting.message(each) for each in checked(messages, resource, thread)]
         try:
             if self.unsent:
                 yield from self._send([])
@@ -163,7 +173,13 @@ class Core:
         """Look up what was said; dates in words are those of the agent's time zone."""
         zone = self._settings.for_agent(check_id(resource, "resource_id")).timezone
         ask = self.composing.asked(resource, also, may_read)
-        return self.recalling.recall_all(resource, ask, recall_query(query, zone, limits))
+        found = yield from self.recalling.recall_all(resource, ask, recall_query(query, zone, limits))
+        return put_back_in(found, (yield from self.redacting.words(resource, found)))
+
+    def browse(self, resource: str, message: str, before: int, after: int, thread: str | None) -> Steps[Browsed]:
+        """A message and the turns around it."""
+        found = yield from self.recalling.browse(resource, message, before, after, thread)
+        return put_back_in(found, (yield from self.redacting.words(resource, found)))
 
     def context(
         self,
@@ -177,7 +193,8 @@ class Core:
         self._warn(resource)
         ask = self.composing.asked(check_id(resource, "resource_id"), also, may_read)
         make = self._context_or_last if self.fails_open else self.contexts.of
-        return make(resource, thread, max_tokens, ask)
+        found = yield from make(resource, thread, max_tokens, ask)
+        return revealed(found, (yield from self.redacting.words(resource, [block.text for block in found.blocks])))
 
     def _context_or_last(self, resource: str, thread: str, max_tokens: int | None, ask: ComposedAsk) -> Steps[Context]:
         try:

@@ -6,6 +6,7 @@ from typing import Any
 
 from om_api.client.owning import Owner, writable
 from om_api.client.reading import Scopes
+from om_api.client.redacting import Redacting
 from om_api.client.reporting import Reporter
 from om_api.context.view import local_time
 from om_api.domain.errors import InvalidInputError, NotFoundError, StoreError
@@ -37,9 +38,10 @@ class LineKeeper:
         count: Callable[[str], int],
         reporter: Reporter,
         owner: Owner,
+        redacting: Redacting,
     ) -> None:
         self._settings, self._keys, self._scopes = settings, keys, scopes
-        self._count, self._reporter, self._owner = count, reporter, owner
+        self._count, self._reporter, self._owner, self._redacting = count, reporter, owner, redacting
 
     def add(self, text: str, resource: str, thread: str, priority: int, by: str) -> Steps[LineChange]:
         """Append an observation of one line, dated today by the agent's zone."""
@@ -48,7 +50,7 @@ class LineKeeper:
         scope = yield from self._scopes.of(resource, thread)
         if priority not in _PRIORITIES:
             raise InvalidInputError(f"priority {priority} is none: use 1 (small) to 5 (it matters for long)")
-        line = item(text, priority)
+        line = item((yield from self._redacting.stored(resource, text)), priority)
         who = yield from self._by(by)
         day = local_time(who.at, zone_of(settings.timezone))
         noted = f"Date: {day:%b} {day.day}, {day.year}\n{line}"
@@ -78,6 +80,7 @@ class LineKeeper:
         corrector, scope = yield from self._corrector(resource, thread, by)
         if observation is not None:
             check_id(observation, "observation_id")
+        was, now = yield from self._redacting.stored(resource, [was, now])  # who reads it put back names it so
         done = yield from corrector.correct(was, now, thread, observation)
         return (yield from self._told(scope, by, done))
 
@@ -103,7 +106,7 @@ class LineKeeper:
         settings, thread = self._writable(resource), (yield from self._scopes.named(resource, thread))
         scope = yield from self._scopes.one(resource, thread)
         most = recorded_settings.of(settings).limits.observation_threshold // _SHARE
-        who = yield from self._by(by)
+        who, line = (yield from self._by(by)), (yield from self._redacting.stored(resource, line))
         done = yield from pinning.pin(self._keys, scope, line, thread, who, most, self._count)
         if done.outcome is Outcome.PINNED:
             yield from self._tell("pinned", scope, done.pin.thread or None, by, pin=done.pin.id)
@@ -113,6 +116,7 @@ class LineKeeper:
         """Let a pinned line go; it stays where it stands, until a reflection leaves it out."""
         self._writable(resource)
         yield from self._by(by)
+        line = yield from self._redacting.stored(resource, line)
         thread = yield from self._scopes.named(resource, thread)
         for scope in (yield from self._scopes.holding(resource, thread)):
             if done := (yield from pinning.unpin(self._keys, scope, line, thread)):

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from om_api.client.reading import Scopes
+from om_api.client.redacting import Redacting
 from om_api.client.reporting import Reporter
 from om_api.domain import events
 from om_api.domain.errors import InvalidInputError, OMError, StoreError
@@ -16,6 +17,7 @@ from om_api.settings.composed_memories import composed_by
 from om_api.store.archiving.changing import changed, cleared, everything, is_history, sources_of
 from om_api.store.backup.exporting import Outgoing
 from om_api.store.backup.importing import Imported, Incoming
+from om_api.store.backup.old_text import OldText, redact
 from om_api.store.driver.steps import Steps
 from om_api.store.erasing.erase import Erased, Eraser, a_message, a_text, an_observation
 from om_api.store.memory import clear, due, migrate, quarantine, reading, restore, scope_state
@@ -39,7 +41,9 @@ class Owner:
         scopes: Scopes,
         count: Callable[[str], int],
         reporter: Reporter,
+        redacting: Redacting,
     ) -> None:
+        self._redacting = redacting
         self._settings, self._keys, self._clock, self._scopes = settings, keys, clock, scopes
         self._count, self._reporter = count, reporter
 
@@ -74,6 +78,16 @@ class Owner:
             yield from self._reporter.erased(resource, **done.counts())
             yield from self._take_along(resource)
         return done
+
+    def redact(self, resource: str, *, dry_run: bool) -> Steps[OldText]:
+        """Redact what the memory holds already, by its settings; with `dry_run` tell what that would touch."""
+        redactor = self._redacting.before_store(check_id(resource, "resource_id"))
+        if redactor is None:
+            raise InvalidInputError(
+                f"nothing is redacted of {resource} before it is stored: set redaction.before to store, then repeat"
+            )
+        work = partial(redact, self._keys, resource, redactor, dry_run=dry_run)
+        return (yield from work() if dry_run else self._changed(resource, work, everything, removes=False))
 
     def _take_along(self, resource: str) -> Steps[None]:
         """Take back what was shared with others of what was removed; what one does not take now the sweep takes back."""
@@ -167,7 +181,7 @@ class Owner:
 
     def incoming(self, resource: str | None) -> Incoming:
         """A memory on its way from a file into a resource; None: the one it was of."""
-        return Incoming(self._keys, resource, self._check_importable)
+        return Incoming(self._keys, resource, self._check_importable, self._redacting.before_store)
 
     def commit(self, incoming: Incoming) -> Steps[Imported]:
         """Make what arrived the resource's memory; see Incoming.commit."""

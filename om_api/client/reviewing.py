@@ -7,6 +7,7 @@ import msgspec
 
 from om_api.client.owning import writable
 from om_api.client.reading import Scopes
+from om_api.client.redacting import Redacting
 from om_api.client.reporting import Reporter
 from om_api.domain.errors import InvalidInputError, StoreError
 from om_api.domain.events import Event, of_reflection
@@ -26,10 +27,16 @@ class Reviewer:
     """What may be done to a reflection that waits for its review. What was decided by somebody else meanwhile is `superseded`."""
 
     def __init__(
-        self, settings: Settings, keys: Keys, scopes: Scopes, count: Callable[[str], int], reporter: Reporter
+        self,
+        settings: Settings,
+        keys: Keys,
+        scopes: Scopes,
+        count: Callable[[str], int],
+        reporter: Reporter,
+        redacting: Redacting,
     ) -> None:
         self._settings, self._keys, self._scopes = settings, keys, scopes
-        self._count, self._reporter = count, reporter
+        self._count, self._reporter, self._redacting = count, reporter, redacting
 
     def waiting(self, resources: Collection[str] | None) -> Steps[list[WaitingReview]]:
         """What waits, of all resources or some, what counts soonest first."""
@@ -60,6 +67,7 @@ class Reviewer:
             return Outcome.SUPERSEDED
         scope, draft, ttl_s = read.state.scope, read.draft, recorded_settings.of(settings).retention_s
         if text is not None:
+            text = yield from self._redacting.stored(resource, text)
             draft = msgspec.structs.replace(draft, generation=self._edited(draft.generation, text))
         done, made = yield from commit(self._keys, read, draft, self._count, settings.kept_generations, ttl_s)
         if done is Outcome.REFLECTED:
@@ -73,6 +81,7 @@ class Reviewer:
         """Take it away, and have it thought again with a comment."""
         settings, who = writable(self._settings, resource, "sent back"), by and check_id(by, "by")
         _check_text(comment, "comment", _LONGEST_COMMENT)
+        comment = yield from self._redacting.stored(resource, comment)
         read = yield from self._read(resource, thread, proposal)
         if read is None or read.draft is None:
             return Outcome.SUPERSEDED

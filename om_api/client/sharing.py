@@ -5,6 +5,7 @@ from contextlib import suppress
 from zoneinfo import ZoneInfo
 
 from om_api.client.owning import writable
+from om_api.client.redacting import Redacting
 from om_api.client.reporting import Reporter
 from om_api.context.share_tool import SharedNote
 from om_api.context.view import local_time
@@ -26,8 +27,16 @@ _PRIORITY = 3
 class NoteSharer:
     """Tells other memories what an Actor says that they should know."""
 
-    def __init__(self, settings: Settings, keys: Keys, count: Callable[[str], int], reporter: Reporter) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        keys: Keys,
+        count: Callable[[str], int],
+        reporter: Reporter,
+        redacting: Redacting,
+    ) -> None:
         self._settings, self._keys, self._count, self._reporter = settings, keys, count, reporter
+        self._redacting = redacting
 
     def targets(self, resource: str, may_write: Callable[[str], bool] | None = None) -> list[str]:
         """The memories that a resource's settings say something may be told, and that whoever asks `may_write`."""
@@ -37,6 +46,8 @@ class NoteSharer:
     def share(self, resource: str, note: SharedNote) -> Steps[Outcome]:
         """Add a note: `added`, or `rest` where the same text stands there. Raises InvalidInputError where it is not taken."""
         zone = zone_of(writable(self._settings, check_id(note.target, "with"), "shared").timezone)
+        for whose in (resource, note.target):  # what either keeps nothing of
+            note = note._replace(text=(yield from self._redacting.stored(whose, note.text)))
         made = self._made(resource, note, (yield from due.server_ms()), zone)
         done = yield from copies.share(self._keys, note.target, made)
         if done is Outcome.ADDED:

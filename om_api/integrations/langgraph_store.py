@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from om_api.client.redacting import Redacting
 from om_api.integrations.importing import importing
 from om_api.recall.ranked_texts import ranked
 from om_api.settings import Settings, load_settings
@@ -62,6 +63,7 @@ class RedisStore(BaseStore):
         self._connection = Connection(client if client is not None else open_client(settings.redis_url))
         self._owns = client is None
         self._keys, self._clock = keys_of(settings, cluster=self._connection.cluster), ServerClock()
+        self._redacting = Redacting(settings, self._keys)
         self._fields, self.ttl_config = (index or {}).get("fields"), ttl
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
@@ -91,7 +93,8 @@ class RedisStore(BaseStore):
             if op.value is None:
                 yield ItemPut(op.namespace, op.key, None)
             else:
-                yield ItemPut(op.namespace, op.key, body_of(op.value, op.index), ttl_ms_of(op.ttl))
+                value = self._redacting.item(op.namespace[0], op.value)
+                yield ItemPut(op.namespace, op.key, body_of(value, op.index), ttl_ms_of(op.ttl))
 
     def _answered(self, ops: Sequence[Op], puts: Sequence[ItemPut]) -> Steps[list[Result]]:
         got = iter((yield from get_items(self._keys, [(op.namespace, op.key) for op in ops if isinstance(op, GetOp)])))

@@ -11,6 +11,7 @@ from om_api.billing.prices import MICROS, TokenPrices
 from om_api.domain.errors import Why
 from om_api.domain.events import BOUNDS, bucket
 from om_api.metrics.series import OTHER, Histogram, Sample
+from om_api.redaction.placeholders import KINDS
 from om_api.settings import Settings
 
 Counted = dict[str, int]
@@ -64,6 +65,8 @@ def _of(resource: str, counted: Counted, rates: TokenPrices | None) -> Iterator[
     for who in _WHO:
         yield Sample(f"cortex_om_{who}_cost_total", (resource,), counted.get(f"micros|{who}", 0) / MICROS)
         yield Sample(f"cortex_om_{who}_duration_seconds", (resource,), _durations(counted, who))
+    for kind in KINDS:
+        yield Sample("cortex_om_redacted_total", (resource, kind), counted.get(f"redacted|{kind}", 0))
     for kind in get_args(Why):
         yield Sample("cortex_om_failures_total", (resource, kind), counted.get(f"failed|{kind}", 0))
     if tokens := counted.get("served|tokens", 0):

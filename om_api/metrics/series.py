@@ -102,6 +102,13 @@ SERIES = (
         "Of the tokens of contexts served, the share in leading blocks that were as in the context before.",
         _SERVED,
     ),
+    Series(
+        "counter",
+        ("resource_id", "kind"),
+        "cortex_om_redacted_total",
+        "Addresses, numbers and secrets that a placeholder took the place of: in what was stored, or sent to models.",
+        _COUNTED,
+    ),
     Series("counter", ("resource_id", "kind"), "cortex_om_failures_total", "Units of work that failed.", _COUNTED),
     Series(
         "counter",

@@ -11,6 +11,7 @@ from om_api.language.words import amount
 from om_api.ops import archive_state, diagnosis, hook_faults
 from om_api.ops.composed_faults import composed_faults
 from om_api.ops.diagnosis import ERROR, NOTE, OK, WARNING, Finding
+from om_api.redaction.making import redactor
 from om_api.settings import Settings
 from om_api.settings.urls import is_redis_url
 from om_api.store.archiving import archivable
@@ -40,7 +41,8 @@ class Checkup(NamedTuple):
 
 def examine(settings: Settings) -> Checkup:
     """Look at everything once; raises nothing for a store that is away: that is what it is there to say."""
-    own = [*_settings(settings), *_models(settings), *diagnosis.of_hooks(hook_faults.missing(settings))]
+    own = [*_settings(settings), *_models(settings), *_redaction(settings)]
+    own += diagnosis.of_hooks(hook_faults.missing(settings))
     try:
         with connected(settings.redis_url) as connection:
             found = list(_store(settings, connection))
@@ -152,6 +154,18 @@ def _settings(settings: Settings) -> Iterator[Finding]:
         yield Finding(WARNING, "settings", f"{problem.file}: {problem.text}", do)
     if not settings.problems:
         yield Finding(OK, "settings", f"in force, {amount(len(settings.agents()), 'override')}")
+
+
+def _redaction(settings: Settings) -> Iterator[Finding]:
+    """Whether whoever is redacted can be, here: by packages and keys; no key is shown."""
+    named = {"": settings.memory, **{name: settings.for_agent(name) for name in settings.agents()}}
+    on = {name: each.redaction for name, each in named.items() if each.redaction.is_on}
+    for name, own in on.items():
+        try:
+            redactor(own.kinds, own.region, own.key_env, own.engine)
+        except SettingsError as error:
+            whose = name or "all agents"
+            yield Finding(ERROR, "redaction", f"{whose}: {error}", "until then nothing is stored, or sent to a model")
 
 
 def _models(settings: Settings) -> Iterator[Finding]:

@@ -1,6 +1,6 @@
 """A change of one agent's settings, reckoned before it is made: the text, the difference, and what would be in force."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import unified_diff
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -63,6 +63,7 @@ class ChangedSettings(msgspec.Struct, frozen=True):
     diff: str
     changed: tuple[Effect, ...]
     overruled: tuple[Overruled, ...]
+    notes: tuple[str, ...] = ()
 
 
 class PlannedChange(NamedTuple):
@@ -96,7 +97,12 @@ class PlannedChange(NamedTuple):
         where: Where = "file" if self.file else "store"
         version = version_of(self.after) if outcome == "saved" else self.version
         parts = (outcome, self.agent, where, self.place, self.began_as, version, self._diff())
-        return ChangedSettings(*parts, self.changed, self.overruled)
+        return ChangedSettings(*parts, self.changed, self.overruled, tuple(self._notes()))
+
+    def _notes(self) -> Iterator[str]:
+        """What a change does not do by itself."""
+        if any(each.key == "redaction.before" and each.now == "store" for each in self.changed):
+            yield f"what is stored already is not redacted: om redact {self.agent} --dry-run tells what of it would be"
 
     def _diff(self) -> str:
         before = (self.before or b"").decode("utf-8", "replace").splitlines()

@@ -41,6 +41,7 @@ from om_api.settings.fields import (
     tokens,
 )
 from om_api.settings.hook_settings import HookSettings
+from om_api.settings.redaction_settings import RedactionSettings
 from om_api.settings.storage_settings import StorageSettings
 from om_api.settings.working_settings import WorkingMemorySettings
 
@@ -326,6 +327,7 @@ class MemorySettings(Group):
         COMPOSED_PERMITTED,
     )
     hooks: HookSettings = HookSettings()
+    redaction: RedactionSettings = RedactionSettings()
     budget: BudgetSettings = BudgetSettings()
     total_budget: BudgetSettings = BudgetSettings()
     push_limits: PushLimitSettings = PushLimitSettings()

@@ -14,6 +14,7 @@ from om_api.settings import Settings
 from om_api.store.fleet.rates import Rate
 from om_workers.calls.admission import Admission, Passage, PassedOverError
 from om_workers.calls.ledger import Ledger, LedgerEntry
+from om_workers.calls.redacted_requests import RedactedRequests
 from om_workers.calls.registry import Registry
 from om_workers.llm.base import BilledError, Model, Reply, Request, TurnedAwayError
 from om_workers.llm.extractive import Extractive
@@ -50,7 +51,9 @@ class ModelCalls:
         *,
         tries: int = TRIES,
         stopping: Stopping | None = None,
+        redacted: RedactedRequests | None = None,
     ) -> None:
+        self._redacted = redacted
         self._registry = registry
         self._admission = admission
         self._ledger = ledger
@@ -67,6 +70,8 @@ class ModelCalls:
         no name can be used here at all, or when a budget is used up that says so. Raises ModelError when nobody answered:
         retryable if any of them was; StoppedError when this process stops, which is no model's fault.
         """
+        if self._redacted:
+            request = self._redacted.request(resource, request)
         question = self._sized(resource, request)
         refused: dict[str, ModelError] = {}
         for name in names:
@@ -92,6 +97,8 @@ class ModelCalls:
 
     def _answer(self, question: SizedRequest, model: Model, read: Callable[[Reply], T]) -> tuple[Reply, T]:
         reply = self._persist(question, model)
+        if self._redacted:
+            reply = self._redacted.reply(question.resource, reply)
         return reply, read(reply)
 
     def _persist(self, question: SizedRequest, model: Model) -> Reply:

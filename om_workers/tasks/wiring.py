@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any
 
 from om_api.archive.opening import archive_of
+from om_api.client.redacting import Redacting
 from om_api.domain import tokens
 from om_api.settings import Settings, load_settings
 from om_api.store.driver.connection import Connection, open_client
@@ -15,6 +16,7 @@ from om_api.store.memory.push import ServerClock
 from om_workers.calls.admission import Admission
 from om_workers.calls.ledger import Ledger
 from om_workers.calls.model_calls import ModelCalls
+from om_workers.calls.redacted_requests import RedactedRequests
 from om_workers.calls.registry import Registry
 from om_workers.process.event_publisher import EventPublisher
 from om_workers.process.heartbeat import Heartbeat
@@ -45,16 +47,19 @@ def build(settings: Settings, queues: TaskQueues, client: Any = None, registry: 
     events = EventPublisher(settings, connection, keys)
     registry, ledger = registry or Registry(settings, stopping.wait_for), Ledger(settings, connection, keys, events)
     admission = Admission(connection, keys, stopping=stopping)
+    redacting = Redacting(settings, keys)
+    redacted = RedactedRequests(redacting, connection)
     return Services(
         settings=settings,
         connection=connection,
         keys=keys,
+        redacting=redacting,
         clock=ServerClock(),
         count=count,
         heartbeat=Heartbeat(connection, presence=presence),
         presence=presence,
         registry=registry,
-        models=ModelCalls(registry, admission, ledger, settings, count, stopping=stopping),
+        models=ModelCalls(registry, admission, ledger, settings, count, stopping=stopping, redacted=redacted),
         stopping=stopping,
         queues=queues,
         events=events,

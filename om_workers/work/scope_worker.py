@@ -11,9 +11,11 @@ from om_api.domain.messages import Message
 from om_api.domain.policy import Move, Pressure
 from om_api.domain.tool_calls import exchanges
 from om_api.domain.values import Chunk, Outcome, Scope, new_id
+from om_api.domain.wire import encode_message
 from om_api.settings import recorded_settings
 from om_api.store.memory import activate, clear, due, model_cooldown, note, requests, scope_state, seal
 from om_api.store.memory.adopt import adopt
+from om_api.store.memory.amend import instead
 from om_api.store.memory.due import Claim
 from om_api.store.memory.note import Decided
 from om_api.store.memory.scope_state import ScopeState
@@ -114,8 +116,9 @@ class ScopeWorker:
         """The state, after what nobody counted was adopted."""
         services, scope = self._services, state.scope
         strays = [thread for thread, raw in state.raw.items() if raw.members != raw.counted]
+        redaction = services.redacting.of_plain_writers(scope.resource) if strays else None
         for thread in strays:
-            adopted = self._run(adopt(services.keys, services.clock, scope.resource, thread, services.count))
+            adopted = self._run(adopt(services.keys, services.clock, scope.resource, thread, services.count, redaction))
             services.events.adopted(scope.resource, thread, adopted)
         return self._again(state) if strays else state
 
@@ -130,6 +133,8 @@ class ScopeWorker:
         """Cut what a move names into chunks, whose ids come too: `rest` when nothing may be cut, `superseded` when it changed."""
         keys, scope = self._services.keys, state.scope
         raw = self._run(scope_state.raw_messages(keys, scope.resource, sorted(state.unsealed), state.raw))
+        if self._redacted(scope.resource, [message for pairs in raw.values() for _, message in pairs]):
+            return Outcome.SUPERSEDED, []
         turns = {
             thread: turns_of([message for _, message in pairs], self._services.count) for thread, pairs in raw.items()
         }
@@ -145,6 +150,19 @@ class ScopeWorker:
             cut.append(one)
         self._services.events.sealed(scope, cut)
         return outcome, [one.chunk for one in cut]
+
+    def _redacted(self, resource: str, messages: Sequence[Message]) -> bool:
+        """Whether any message was not redacted that should be: one that knows no such setting pushed it; it is now."""
+        services = self._services
+        if services.redacting.before_store(resource) is None:
+            return False
+        cleaned = [(each, services.redacting.message(each)) for each in messages]
+        changed = [after for before, after in cleaned if after is not before]
+        for message in changed:
+            services.redacting.prepared(resource, encode_message(message))
+        self._run(services.redacting.kept(resource))
+        done = [self._run(instead(services.keys, message, services.count)) for message in changed]
+        return any(done)
 
     def _activate(self, state: ScopeState, move: Move) -> Outcome:
         ttl_s, epoch = self._services.in_force(state.scope).retention_s, state.record.epoch

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import NamedTuple, Protocol, TypeVar
 
+from om_api.client.redacting import Redacting
 from om_api.domain.values import Scope
 from om_api.settings import MemorySettings, Settings, recorded_settings
 from om_api.settings.recorded_settings import RecordedSettings
@@ -51,6 +52,7 @@ class Services(NamedTuple):
     settings: Settings
     connection: Connection
     keys: Keys
+    redacting: Redacting
     clock: ServerClock
     count: Callable[[str], int]
     heartbeat: Heartbeat

@@ -84,6 +84,7 @@ class Sharing:
         zone = zone_of(self._services.settings.for_agent(target.resource).timezone)
         day = local_time(source.to or now, zone)
         text = "\n".join([f"Date: {day:%b} {day.day}, {day.year}", *lines])
+        text = self._run(self._services.redacting.stored(target.resource, text))
         return Observation(
             id=copies.copy_id(came, target.resource),
             thread_id=resource,

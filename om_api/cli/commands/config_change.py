@@ -115,6 +115,8 @@ def _print(told: ChangedSettings) -> None:
         print_table(_COLUMNS, rows, f"{told.agent}: what is in force", breaks=("was", "is", "where from"))
     for each in told.overruled:
         note(f"not in force: {each.key} is {_shown(each.value)} by {each.origin}, which is above it")
+    for undone in told.notes:
+        note(undone)
     note(_SAVED[told.outcome].format(told.place))
 
 

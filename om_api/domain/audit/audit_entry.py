@@ -32,6 +32,7 @@ DID: dict[str, str] = {  # every verb of an entry, and what it says
     "thread_unaliased": "a name stands for a thread no more",
     "thread_copied": "a thread was copied into a new one",
     "erased": "a fact was removed wherever it stood",
+    "redacted": "what a memory held already was redacted",
     "cleared": "a whole memory, or a thread of it, was removed",
     "retried": "what was rejected was given another chance",
     "dropped": "an entry of the quarantine was removed",

@@ -42,6 +42,7 @@ _OF_RESOURCE = (
     _kind("aliases", "aliases", "hash"),
     _kind("rejected", "rejected", "list"),
     _kind("working", "working", "hash"),
+    _kind("redacted", "redacted", "hash"),
     _kind("messages", "messages:(?P<thread>ID)", "zset"),
     _kind("known", "known:(?P<thread>ID)", "hash"),
     _kind("seen", r"seen:(?P<thread>ID):\d+", "set", expires=True),  # of ids, by older versions; gone 20 minutes after

@@ -119,6 +119,12 @@ class WorkingLine(_Line, tag="working"):
     fields: dict[str, Text]
 
 
+class RedactedLine(_Line, tag="redacted"):
+    """What placeholders stand for, encrypted; the key is in no file."""
+
+    fields: dict[str, Text]
+
+
 class SeenLine(_Line, tag="seen"):
     """What files of older versions say of ids; a message that arrives says its own."""
 
@@ -146,6 +152,7 @@ Line: TypeAlias = (
     | MessageLine
     | RejectedLine
     | WorkingLine
+    | RedactedLine
     | SeenLine
     | End
 )

@@ -41,7 +41,7 @@ class Outgoing:
     def more(self) -> Steps[bytes]:
         """Some whole lines; b"" when the last one was given. Raises StoreError."""
         if self._living is None:
-            found = yield from _snapshot(self._keys, self._resource)
+            found = yield from snapshot(self._keys, self._resource)
             self._living, self._sources = _living(found), found.sources()
         if living := list(islice(self._living, LINES)):
             return b"".join(map(self._written, living))
@@ -80,6 +80,8 @@ def _living(found: "ExportSnapshot") -> Iterator[Line]:
     yield from _threads(found)
     if fields := found.hash(of.working):
         yield backup_format.WorkingLine(fields=_fields(fields))
+    if sealed := found.hash(of.redacted):
+        yield backup_format.RedactedLine(fields=_fields(sealed))
     for alias, thread in as_aliases(found.hash(of.aliases)).items():
         yield backup_format.AliasLine(alias=alias, thread=thread)
     for entry in found.entries(of.rejected):
@@ -227,7 +229,7 @@ class ExportSnapshot:
         """Everything that must have been read for this to be whole: keys, and how each is read."""
         of = self.of
         wanted = {(of.scope, "string"), (of.tokens, "hash"), (of.threads, "zset"), (of.rejected, "list")}
-        wanted |= {(of.aliases, "hash"), (of.working, "hash")}
+        wanted |= {(of.aliases, "hash"), (of.working, "hash"), (of.redacted, "hash")}
         for thread in self.threads:
             wanted |= {(of.messages(thread), "zset"), (of.thread(thread), "hash"), (of.sources(thread), "zset")}
         for scope in self.scopes:
@@ -240,7 +242,7 @@ class ExportSnapshot:
         return wanted
 
 
-def _snapshot(keys: Keys, resource: str) -> Steps[ExportSnapshot]:
+def snapshot(keys: Keys, resource: str) -> Steps[ExportSnapshot]:
     """Read a resource in one MULTI, done again only if what was read names a key that was not; raises StoreError."""
     of = keys.of(resource)
     threads = yield from threads_of(keys, resource)

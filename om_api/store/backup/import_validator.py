@@ -14,6 +14,7 @@ from om_api.domain.errors import InvalidInputError
 from om_api.domain.notes.groups import check_name
 from om_api.domain.notes.pins import check_pins
 from om_api.domain.values import Chunk, Scope, check_id, new_id
+from om_api.redaction.placeholders import PLACEHOLDER
 from om_api.store.backup import backup_format
 from om_api.store.backup.arriving_segments import ArrivingSegments
 from om_api.store.backup.backup_format import Line, Text, as_bytes
@@ -235,6 +236,12 @@ class ImportValidator:
         self.staging.fill(
             self.of.working, working.checked({name: as_bytes(text) for name, text in line.fields.items()})
         )
+
+    @_place.register
+    def _redacted(self, line: backup_format.RedactedLine) -> None:
+        if wrong := next((name for name in line.fields if not PLACEHOLDER.fullmatch(f"[{name}]")), None):
+            raise InvalidInputError(f"{wrong[:80]!r} is no placeholder")
+        self.staging.fill(self.of.redacted, _fields(line.fields))
 
     @_place.register
     def _seen(self, line: backup_format.SeenLine) -> None:

@@ -9,12 +9,15 @@ import msgspec
 
 from om_api.domain.errors import InvalidInputError, StoreError
 from om_api.domain.values import check_id, new_id
+from om_api.redaction.redactor import Redactions, Redactor
 from om_api.store.backup import backup_format
 from om_api.store.backup.backup_format import Line
 from om_api.store.backup.import_validator import ImportValidator
+from om_api.store.backup.redacted_lines import redacted_line
 from om_api.store.backup.staging import FULL, Staging
 from om_api.store.driver.replies import as_bool, as_list, word
 from om_api.store.driver.steps import Steps, Verb, batch
+from om_api.store.erasing import redacted
 from om_api.store.memory import due, keyspace_scan
 from om_api.store.memory.keys import Keys
 
@@ -40,11 +43,19 @@ class Incoming:
     """A memory that arrives in pieces: `take` each, `send` when it says so, then `commit`; `discard` in any case.
 
     Nobody can read any of it before the commit. `resource` is whose it is to be, None: whose it was. `check` raises
-    InvalidInputError for a resource that takes no writes.
+    InvalidInputError for a resource that takes no writes; `redactor` says who redacts what one stores.
     """
 
-    def __init__(self, keys: Keys, resource: str | None, check: Callable[[str], None]) -> None:
-        self._keys, self._resource, self._check = keys, resource, check
+    def __init__(
+        self,
+        keys: Keys,
+        resource: str | None,
+        check: Callable[[str], None],
+        redactor: Callable[[str], Redactor | None] = lambda _: None,
+    ) -> None:
+        self._keys, self._resource, self._check, self._redactor_of = keys, resource, check, redactor
+        self._redactor: Redactor | None = None
+        self._told = Redactions()
         self._id = new_id()
         self._arriving: ImportValidator | None = None
         self._cut: list[bytes] = []  # the beginning of a line whose end has not come
@@ -78,7 +89,7 @@ class Incoming:
         elif isinstance(line, backup_format.End):
             self._end(line, self._arriving)
         else:
-            self._arriving.take(line)
+            self._arriving.take(redacted_line(line, self._redactor, self._told) if self._redactor else line)
 
     def _begin(self, head: Line) -> None:
         if not isinstance(head, backup_format.MemoryLine):
@@ -90,7 +101,7 @@ class Incoming:
             raise InvalidInputError(f"scope {head.scope[:40]!r} is neither resource nor thread")
         resource = check_id(self._resource or head.resource, "resource")
         self._check(resource)
-        of = self._keys.of(resource)
+        self._redactor, of = self._redactor_of(resource), self._keys.of(resource)
         self._arriving = ImportValidator(Staging(of, self._id), of, resource, head)
 
     def _end(self, end: backup_format.End, arriving: ImportValidator) -> None:
@@ -99,6 +110,8 @@ class Incoming:
                 f"it was written after {end.lines:,} other lines than the {self._lines:,} before it: the file was changed or "
                 "damaged, export it again"
             )
+        if self._told.sealed:
+            arriving.staging.fill(arriving.of.redacted, self._told.sealed)
         arriving.finish()
         self._ended = True
 
@@ -138,6 +151,7 @@ class Incoming:
         if done != "imported":
             raise StoreError("the store lost a part of what was sent: nothing was imported, repeat.", stored=False)
         self._done = True
+        yield from redacted.keep(self._keys, arriving.resource, Redactions(self._told.counts))
         with suppress(StoreError):  # it is imported; the sweep finds what a mark could not say
             yield from self._mark(arriving)
         return Imported(resource=arriving.resource, **arriving.totals)

@@ -1,20 +1,22 @@
 """How messages of plain ZADDs are accepted: counted, given an id, dated, or put into the quarantine with the reason."""
 
 import time
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
+from msgspec import structs
 
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.identity import further_id
 from om_api.domain.judging import Judgement, RawMember, Verdict
+from om_api.domain.messages import Message
 from om_api.domain.values import Scope, to_ms
-from om_api.domain.wire import parse_member
+from om_api.domain.wire import encode_message, parse_member
 from om_api.store.driver.replies import Pair, as_bytes, as_fields, as_pairs, says, server_ms, write
 from om_api.store.driver.steps import Steps, Verb, batch
 from om_api.store.memory import due, quarantine
-from om_api.store.memory.keys import Keys
+from om_api.store.memory.keys import Keys, ResourceKeys
 from om_api.store.memory.known import last_further, recognise
 from om_api.store.memory.push import ServerClock, new_signing_key
 
@@ -30,6 +32,16 @@ class Adopted(NamedTuple):
     trimmed: int = 0
 
 
+class Redaction(Protocol):
+    """Who redacts members, and keeps what was replaced before they are."""
+
+    def member(self, text: bytes) -> bytes:
+        """A member as it may be kept."""
+
+    def keep(self) -> Steps[None]:
+        """Keep what was replaced in the members so far."""
+
+
 class _RawSet(NamedTuple):
     """A thread's raw set, the messages and tokens counted of it, and what it is an alias of, if it is one."""
 
@@ -40,13 +52,18 @@ class _RawSet(NamedTuple):
 
 
 def adopt(
-    keys: Keys, clock: ServerClock, resource: str, thread: str, count: Callable[[str], int]
+    keys: Keys,
+    clock: ServerClock,
+    resource: str,
+    thread: str,
+    count: Callable[[str], int],
+    redaction: Redaction | None = None,
 ) -> Steps[Adopted | None]:
     """Count what plain ZADDs left in a thread's raw set; None when it changes faster than it can be read.
 
-    What was put under an alias is the thread's that it stands for, and counted there.
+    What was put under an alias is the thread's that it stands for, and counted there. What `redaction` finds is replaced, in
+    what is rejected too.
     """
-    of = keys.of(resource)
     for _ in range(_TRIES):
         raw = yield from _raw_set(keys, resource, thread)
         clock.seen(raw.now)
@@ -55,19 +72,29 @@ def adopt(
             continue
         if not raw.members and not raw.counts[0]:
             return Adopted(0, 0, 0)
-        verdicts, records = yield from _judged(keys, resource, thread, raw, count)
-        args: list[Any] = [thread, len(raw.members), *(n or 0 for n in raw.counts), new_signing_key(), len(records)]
-        args += [word for pair in records for word in pair]
-        args += [word for member, _ in raw.members for word in (member, *verdicts[member])]
-        names = [of.messages(thread), of.tokens, of.known(thread), of.rejected, of.threads]
+        verdicts, records = yield from _judged(keys, resource, thread, raw, count, redaction)
         if any(verdict.verb == "reject" for verdict in verdicts.values()):
             # before, never after: who dies between the two leaves no quarantine that nobody is told of
             yield from due.looked(keys, resource, raw.now)
-        adopted = yield from Verb("adopt", names, args, _adopted)
+        adopted = yield from _verb(keys.of(resource), thread, raw, verdicts, records)
         if adopted:
             trimmed = yield from quarantine.trim(keys, resource, adopted.rejected)
             return adopted._replace(trimmed=trimmed)
     return None
+
+
+def _verb(
+    of: ResourceKeys,
+    thread: str,
+    raw: _RawSet,
+    verdicts: Mapping[bytes, Verdict],
+    records: Sequence[tuple[bytes, bytes]],
+) -> Verb[Adopted | None]:
+    names = [of.messages(thread), of.tokens, of.known(thread), of.rejected, of.threads]
+    args: list[Any] = [thread, len(raw.members), *(n or 0 for n in raw.counts), new_signing_key(), len(records)]
+    args += [word for pair in records for word in pair]
+    args += [word for member, _ in raw.members for word in (member, *verdicts[member])]
+    return Verb("adopt", names, args, _adopted)
 
 
 def _adopted(reply: Any) -> Adopted | None:
@@ -95,34 +122,48 @@ def _readdressed(keys: Keys, resource: str, alias: str, thread: str) -> Steps[st
 
 
 def _judged(
-    keys: Keys, resource: str, thread: str, raw: _RawSet, count: Callable[[str], int]
+    keys: Keys, resource: str, thread: str, raw: _RawSet, count: Callable[[str], int], redaction: Redaction | None
 ) -> Steps[tuple[dict[bytes, Verdict], list[tuple[bytes, bytes]]]]:
     """The verdict on each member, and the records that change."""
+    clean: Callable[[bytes], bytes] = redaction.member if redaction else bytes
     members: list[RawMember] = []
     malformed: dict[bytes, Verdict] = {}
     for member, score in raw.members:
+        cleaned = clean(member)
         try:
-            message = parse_member(member, thread, resource, score)
+            message = _parsed(member, cleaned, thread, resource, score)
         except InvalidInputError as error:
-            entry = rejection("malformed", member, thread, str(error), raw.now, score=score)
+            entry = rejection("malformed", cleaned, thread, str(error), raw.now, score=score)
             malformed[member] = Verdict("reject", entry)
         else:
-            members.append(RawMember(member, score, to_ms(score) or to_ms(message.timestamp) or raw.now, message))
+            becomes = b"" if cleaned == member else encode_message(message)
+            at = to_ms(score) or to_ms(message.timestamp) or raw.now
+            members.append(RawMember(member, score, at, message, becomes))
     known = yield from recognise(keys, resource, thread, {each.message.id for each in members})
-    judgement = Judgement(known, count, lambda each: _changed(each, thread, raw.now))
+    judgement = Judgement(known, count, lambda each: _changed(each, clean(each.member), thread, raw.now))
     judgement.judge(members)
     for name, (whole, _) in judgement.rest.items():
         n, last = yield from last_further(keys, whole.message)
         judgement.go_on(name, n, last, further_id(name, n))
+    if redaction:
+        yield from redaction.keep()
     return malformed | judgement.verdicts, judgement.records
 
 
-def _changed(each: RawMember, thread: str, now_ms: int) -> bytes:
+def _parsed(member: bytes, cleaned: bytes, thread: str, resource: str, score: float) -> Message:
+    """A message as it may be kept, by the id it has unredacted; its tokens are counted anew."""
+    message = parse_member(member, thread, resource, score)
+    if cleaned == member:
+        return message
+    return structs.replace(parse_member(cleaned, thread, resource, score), id=message.id, tokens=None)
+
+
+def _changed(each: RawMember, member: bytes, thread: str, now_ms: int) -> bytes:
     other = f"another message with the id {each.message.id} was accepted first and says something else"
     reason = (
         f"{other}: write it under an id of its own, or have it replace the other while that is raw (om push --replace)"
     )
-    return rejection("changed", each.member, thread, reason, now_ms, score=each.score)
+    return rejection("changed", member, thread, reason, now_ms, score=each.score)
 
 
 def rejection(kind: str, member: bytes, thread: str, reason: str, now_ms: int, **where: float | str) -> bytes:

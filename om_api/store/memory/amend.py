@@ -70,6 +70,13 @@ def amend(
     raise StoreError(f"message {message.id} of {message.resource_id} {_TOO_FAST}", stored=None)
 
 
+def instead(keys: Keys, message: Message, count: Callable[[str], int]) -> Steps[bool]:
+    """Have a message stand in the place of the raw one that has its id, whatever that says; False where none has it now."""
+    found = (yield from recognise(keys, message.resource_id, message.thread_id, [message.id])).get(message.id)
+    change = (yield from _in_place(keys, message, found)) if found and not found.day else None
+    return bool(change and (yield from _commit(keys, change, count, None)))
+
+
 def _beginning(keys: Keys, message: Message, known: KnownId) -> Steps[Said]:
     """SAME for a message that is a beginning of what is raw by now, else CHANGED."""
     shorter = KnownId.of(record_of(message)).length < known.length

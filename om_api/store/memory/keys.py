@@ -178,6 +178,7 @@ class ResourceKeys:
         self.threads = f"{base}:threads"
         self.aliases = f"{base}:aliases"  # names of conversations, with the thread that each of them stands for
         self.rejected = f"{base}:rejected"
+        self.redacted = f"{base}:redacted"  # what placeholders stand for, encrypted
         self.working = f"{base}:working"  # working memories, the resource's and its threads'
         self.archived = f"{base}:{INDEX}"  # what stands in the archive, by the tail of its key: in which revision
         self.hold = f"{base}:lock:archive"  # who keeps the resource from being archived for now, and who did so last

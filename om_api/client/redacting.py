@@ -1,0 +1,138 @@
+"""Redaction where a memory is written and read: what its settings say, what was replaced kept and counted."""
+
+import threading
+from collections import Counter, defaultdict
+from contextlib import suppress
+from typing import Any, TypeVar
+
+import msgspec
+
+from om_api.domain.caching import LRU
+from om_api.domain.errors import SettingsError, StoreError
+from om_api.domain.messages import Message
+from om_api.domain.values import is_id
+from om_api.redaction.making import redactor
+from om_api.redaction.placeholders import Words, placeholders
+from om_api.redaction.redactor import Redactions, Redactor
+from om_api.settings import Settings
+from om_api.store.driver.steps import Steps
+from om_api.store.erasing import redacted
+from om_api.store.memory.keys import Keys
+
+T = TypeVar("T")
+_REMEMBERED = 65_536  # encrypted values of messages that are prepared and not sent yet
+
+
+class Redacting:
+    """What is redacted of each agent. Nothing is looked for where that is off; raises SettingsError where its key is not set."""
+
+    def __init__(self, settings: Settings, keys: Keys) -> None:
+        self._settings, self._keys = settings, keys
+        self._sealed: LRU[tuple[str, str], bytes] = LRU(_REMEMBERED)
+        self._waiting: defaultdict[str, Redactions] = defaultdict(Redactions)
+        self._lock = threading.Lock()
+
+    def before_models(self, resource: str) -> Redactor | None:
+        """Who redacts what models are sent; None where nobody does."""
+        own = self._settings.for_agent(resource).redaction
+        return redactor(own.kinds, own.region, own.key_env, own.engine) if own.is_on else None
+
+    def before_store(self, resource: str) -> Redactor | None:
+        """Who redacts what is stored."""
+        stored = self._settings.for_agent(resource).redaction.before == "store"
+        return self.before_models(resource) if stored else None
+
+    # -- messages, which are prepared before they are sent ---------------------------------------------------------------
+
+    def message(self, message: Message) -> Message:
+        """A message as it may be stored; the same one where nothing is found in it."""
+        own = self.before_store(message.resource_id)
+        if own is None:
+            return message
+        told = Redactions()
+        made = own.message(message, told)
+        for name, sealed in told.sealed.items():
+            self._sealed.put((message.resource_id, name), sealed)
+        return made
+
+    def prepared(self, resource: str, member: bytes) -> None:
+        """Have what a redacted message stands for kept before it is; it waits for `kept`."""
+        if self.before_store(resource) is None or b"[" not in member:
+            return
+        names = list(placeholders(member.decode("utf-8", "replace")))
+        with self._lock:
+            for name in names:
+                waiting = self._waiting[resource]
+                waiting.counts[name.partition(" ")[0]] += 1
+                if sealed := self._sealed.get((resource, name)):
+                    waiting.sealed[name] = sealed
+
+    def kept(self, resource: str) -> Steps[None]:
+        """Keep what waits of a resource; it waits until it is kept, whoever else keeps it meanwhile."""
+        if resource not in self._waiting:
+            return
+        with self._lock:
+            waiting = self._waiting[resource]
+            sealed, counts = dict(waiting.sealed), Counter(waiting.counts)
+        yield from self.keep(resource, Redactions(counts, sealed))
+        with self._lock:
+            waiting.counts.subtract(counts)
+            for name in sealed:
+                waiting.sealed.pop(name, None)
+
+    # -- everything else, which is stored at once -------------------------------------------------------------------------
+
+    def keep(self, resource: str, told: Redactions) -> Steps[None]:
+        """Keep what was replaced, and count it."""
+        return redacted.keep(self._keys, resource, told)
+
+    def stored(self, resource: str, value: T) -> Steps[T]:
+        """A text, or a JSON value, as it may be stored."""
+        own = self.before_store(resource)
+        if own is None:
+            return value
+        told = Redactions()
+        made = own.value(value, told)
+        yield from self.keep(resource, told)
+        return made if told else value
+
+    def item(self, label: str, value: T) -> T:
+        """A value of LangGraph's store, by the resource that its namespace begins with; it is not counted, nor put back."""
+        own = self.before_store(label if is_id(label) else "store")
+        return value if own is None else own.value(value, Redactions())
+
+    def of_plain_writers(self, resource: str) -> "Adopting | None":
+        """Who redacts what plain writers left."""
+        own = self.before_store(resource)
+        return Adopting(self, resource, own) if own else None
+
+    # -- for readers -------------------------------------------------------------------------------------------------------
+
+    def words(self, resource: str, shown: Any) -> Steps[Words]:
+        """What placeholders in something that is shown stand for; nothing unless its settings reveal it, and the key is set."""
+        own = self._settings.for_agent(resource).redaction
+        if not (own.reveal and own.key_env):
+            return {}
+        with suppress(SettingsError, StoreError):  # placeholders can be read too
+            vault = redactor(own.kinds, own.region, own.key_env, "patterns").vault
+            names = list(placeholders(msgspec.json.encode(shown, enc_hook=str).decode()))
+            sealed = yield from redacted.sealed_of(self._keys, resource, names)
+            opened = {name: vault.open(name, each) for name, each in sealed.items()} if vault else {}
+            return {name: value for name, value in opened.items() if value is not None}
+        return {}
+
+
+class Adopting:
+    """Redacts members of one resource as they are adopted."""
+
+    def __init__(self, redacting: Redacting, resource: str, redactor: Redactor) -> None:
+        self._redacting, self._resource, self._redactor, self._told = redacting, resource, redactor, Redactions()
+
+    def member(self, text: bytes) -> bytes:
+        """A member as it may be kept."""
+        return self._redactor.member(text, self._told)
+
+    def keep(self) -> Steps[None]:
+        """Keep what was replaced so far, and count it once."""
+        told, self._told = self._told, Redactions()
+        return self._redacting.keep(self._resource, told)

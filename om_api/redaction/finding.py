@@ -1,0 +1,86 @@
+"""Where mail addresses, phone and card numbers, IBANs and secrets stand in a text; libraries judge what patterns suspect."""
+
+import re
+from collections.abc import Callable, Collection, Iterator
+
+from phonenumbers import Leniency, PhoneNumberMatcher
+from stdnum import iban, luhn
+
+from om_api.redaction.found import Finder, Sensitive
+from om_api.redaction.placeholders import KINDS, PLACEHOLDER
+from om_api.redaction.secrets import secrets_in
+
+_EMAIL = re.compile(r"(?<![\w.%+'-])(?!git@)[\w.%+'-]{1,64}@(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.)+[^\W\d_]{2,24}(?![\w@])")
+_CARD = re.compile(r"(?<![\w.,:/#-])\d(?:[ -]?\d){12,18}(?![\w-]|[.,:]\d)")
+_ISSUED = re.compile(
+    r"4(?:\d{12}|\d{15}|\d{18})|5[1-5]\d{14}|2[2-7]\d{14}|3[47]\d{13}|3[068]\d{12}|35\d{14}|6(?:011|2|4[4-9]|5)\d{12,15}"
+)
+_IBAN = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{2}\d{2}(?:[ -]?[A-Za-z0-9]){11,30}")
+_SHORTEST_IBAN = 15
+_DIGITS = re.compile(r"\d[\d ()./-]{5,}\d")
+_SUSPECTED = {  # a look that costs nothing, for most texts
+    "iban": re.compile(r"[A-Za-z]{2}\d{2}[ -]?[A-Za-z0-9]"),
+    "email": re.compile("@"),
+    "card": _CARD,
+}
+_ABROAD = re.compile(r"[+＋]\s?[(]?\d")
+_NO_WORD = re.compile(r"[ -]")
+
+
+def find(text: str, kinds: Collection[str], region: str | None = None, also: Finder | None = None) -> list[Sensitive]:
+    """What stands in a text of these kinds, in its order, none in another and none in a placeholder.
+
+    `region` is the country (AT) of phone numbers that name none; without it these are not found. `also` finds more.
+    """
+    taken = [Sensitive("", *each.span()) for each in PLACEHOLDER.finditer(text)] if "[" in text else []
+    found = list[Sensitive]()
+    for each in _all(text, kinds, region, also):
+        if not any(each.start < other.end and other.start < each.end for other in taken):
+            taken.append(each)
+            found.append(each)
+    return sorted(found, key=lambda each: each.start)
+
+
+def _all(text: str, kinds: Collection[str], region: str | None, also: Finder | None) -> Iterator[Sensitive]:
+    for kind in KINDS:
+        if kind in kinds and (kind not in _SUSPECTED or _SUSPECTED[kind].search(text)):
+            spans = _phones(text, region) if kind == "phone" else _FINDERS[kind](text)
+            yield from (Sensitive(kind, start, end) for start, end in spans)
+    if also is not None:
+        yield from (each for each in also(text) if each.kind in kinds)
+
+
+def _emails(text: str) -> Iterator[tuple[int, int]]:
+    return (each.span() for each in _EMAIL.finditer(text))
+
+
+def _cards(text: str) -> Iterator[tuple[int, int]]:
+    for each in _CARD.finditer(text):
+        number = _NO_WORD.sub("", each[0])
+        if _ISSUED.fullmatch(number) and luhn.is_valid(number):
+            yield each.span()
+
+
+def _ibans(text: str) -> Iterator[tuple[int, int]]:
+    """The longest beginning of what looks like one: words may follow it."""
+    for each in _IBAN.finditer(text):
+        ends = (end for end in range(each.end(), each.start() + _SHORTEST_IBAN - 1, -1))
+        end = next((end for end in ends if text[end - 1].isalnum() and iban.is_valid(text[each.start() : end])), None)
+        if end is not None and not text[end : end + 1].isalnum():
+            yield each.start(), end
+
+
+def _phones(text: str, region: str | None) -> Iterator[tuple[int, int]]:
+    suspected = _ABROAD.search(text) or (region and _DIGITS.search(text))
+    if suspected:
+        for each in PhoneNumberMatcher(text, region, Leniency.VALID):
+            opened = each.raw_string.count("(") > each.raw_string.count(")")  # by what stands around it
+            yield each.start + opened, each.end
+
+
+_FINDERS: dict[str, Callable[[str], Iterator[tuple[int, int]]]] = {
+    "secret": secrets_in,
+    "iban": _ibans,
+    "card": _cards,
+    "email": _emails,
+}

@@ -1,0 +1,82 @@
+"""Keys, tokens and passwords in a text: by what they are known to begin with, by what stands before them, or by their look."""
+
+import re
+from collections.abc import Iterator
+
+# of known forms; a digit is asked for where words could look like it. What is bounded is so because text is anybody's
+_KNOWN = re.compile(
+    r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----(?:[^-]|-(?!----))*(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----)?"
+    r"|(?<![A-Za-z0-9])(?:"
+    r"sk-(?=[\w-]{0,40}\d)[A-Za-z0-9_-]{20,300}"  # OpenAI, Anthropic, DeepSeek
+    r"|[sprw]k_(?:live|test)_[A-Za-z0-9]{10,}|whsec_[A-Za-z0-9+/=]{16,}"  # Stripe
+    r"|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[\w-]{16,}"
+    r"|(?:AKIA|ASIA)[0-9A-Z]{16}(?![0-9A-Z])"  # AWS
+    r"|xox[abeoprs]-[A-Za-z0-9-]{10,}|xapp-[A-Za-z0-9-]{10,}"  # Slack
+    r"|AIza[\w-]{35}|ya29\.[\w-]{20,}|GOCSPX-[\w-]{20,}"  # Google
+    r"|npm_[A-Za-z0-9]{30,}|pypi-[\w-]{16,}|hf_[A-Za-z0-9]{20,}|SG\.[\w-]{16,}\.[\w-]{16,}"
+    r"|omk?_[A-Za-z0-9_-]{32,}"
+    r"|eyJ[\w-]{5,2000}+\.[\w-]{5,}\.[\w-]*"  # a JWT
+    r")"
+)
+_BEARER = re.compile(
+    r"(?i)\b(?:bearer[ \t]+|authorization[\"']?[ \t]*[:=][ \t]*[\"']?basic[ \t]+)(?P<value>[\w.~+/-]{12,}=*)"
+)
+_IN_URL = re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]{1,30}://[^\s/@:]{0,200}:(?P<value>[^\s/@]{1,200})@")
+_PASSES = r"pass(?:word|wd|phrase)|pwd|passwort|kennwort"
+_KEYS = r"secret|token|api[_-]?key|access[_-]?key|private[_-]?key|client[_-]?secret|auth[_-]?key|credential"
+_SAID = re.compile(
+    rf"(?i)(?P<name>{_PASSES}|{_KEYS})\\?[\"']?[ \t]{{0,4}}(?P<sign>:=|=>|=|:|[ ]is[ ])[ \t]{{0,4}}"
+    r"(?:\\?\"(?P<double>[^\"\\\n]{3,200})\\?\"|'(?P<single>[^'\n]{3,200})'|(?P<bare>[^\s\"'\\,;&<>()\[\]{}]{3,200}))"
+)
+_IS_PASSES = re.compile(rf"(?i)(?:{_PASSES})$")
+NAMED = re.compile(rf"(?i)[\w.\s-]{{0,100}}(?:{_PASSES}|{_KEYS})")  # a field's name that says what stands in it
+_NO_VALUE = re.compile(
+    r"(?i)(?:required|optional|none|null|nil|true|false|string|str|text|bytes|missing|invalid|incorrect|wrong|expired|reset"
+    r"|changed|the|not|and|your|user|here|empty|unknown|forgotten|\*+|x+|\.+|\$.*|%.*)[.!?]?"
+)
+_WORDS = ("pass", "pwd", "kennwort", "secret", "token", "key", "credential")
+_DIGIT = re.compile(r"\d")
+_MIXED = re.compile(r"[\d!#$%&*+=@^~]")
+_RUN = re.compile(r"(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_=-]{24,200}(?![A-Za-z0-9+/_=-])")
+_PIECE = re.compile(r"[A-Za-z0-9]{24,}")
+_MANY, _LEAST_TOKEN = 3, 6
+
+
+def secrets_in(text: str) -> Iterator[tuple[int, int]]:
+    """From where to where secrets stand; of `password=…` and the like what stands behind the sign."""
+    yield from (each.span() for each in _KNOWN.finditer(text))
+    if "://" in text:
+        yield from (each.span("value") for each in _IN_URL.finditer(text))
+    lowered = text.lower()  # to look for words costs a tenth of what the patterns do
+    if "bearer" in lowered or "basic" in lowered:
+        yield from (each.span("value") for each in _BEARER.finditer(text) if _DIGIT.search(each["value"]))
+    if any(word in lowered for word in _WORDS):
+        yield from _said(text)
+    yield from (each.span() for each in _RUN.finditer(text) if any(map(_is_random, _PIECE.findall(each[0]))))
+
+
+def _said(text: str) -> Iterator[tuple[int, int]]:
+    for each in _SAID.finditer(text):
+        which = next(group for group in ("double", "single", "bare") if each[group])
+        if _is_value(each["name"], each["sign"], each[which]):
+            yield each.span(which)
+
+
+def is_password(name: str) -> bool:
+    """Whether what is called so is a password, digits or not."""
+    return bool(_IS_PASSES.search(name))
+
+
+def _is_value(name: str, sign: str, value: str) -> bool:
+    """Whether what stands behind a name is a secret: words are not, unless it is a password's."""
+    if _NO_VALUE.fullmatch(value):
+        return False
+    if is_password(name) and sign != " is ":
+        return True
+    return len(value) >= _LEAST_TOKEN and bool(_MIXED.search(value)) and not value.isdigit()
+
+
+def _is_random(piece: str) -> bool:
+    """Whether letters of both cases and digits change as in no word, hash, uuid or name of a class: 24 letters and more."""
+    counts = (len(re.findall(kind, piece)) for kind in (r"[A-Z]", r"[a-z]", r"\d+"))
+    return all(count >= _MANY for count in counts)

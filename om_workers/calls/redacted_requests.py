@@ -1,0 +1,73 @@
+"""What a model is sent, and what it answers, without what its agent's settings say is redacted."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import structs
+
+from om_api.client.redacting import Redacting
+from om_api.domain.errors import ModelError, SettingsError
+from om_api.redaction.redactor import Redactions, Redactor
+from om_api.store.driver.connection import Connection
+from om_workers.llm.base import Reply, Request
+
+_THREAD = re.compile(r'(<thread id="[^"\n]*">)')  # a thread's name is none of its text: answers are known by it
+
+
+class RedactedRequests:
+    """The one place that every request passes; what is replaced is kept before the model is asked."""
+
+    def __init__(self, redacting: Redacting, connection: Connection) -> None:
+        self._redacting, self._connection = redacting, connection
+
+    def request(self, resource: str, request: Request) -> Request:
+        """A request as it may be sent. Raises ModelError (retryable) where it cannot be redacted: nothing is sent then."""
+        if (redactor := self._redactor(resource)) is None:
+            return request
+        told = Redactions()
+        made = _request(request, redactor, told)
+        self._connection.run(self._redacting.keep(resource, told))
+        return made if told else request
+
+    def reply(self, resource: str, reply: Reply) -> Reply:
+        """An answer as it may be read: a model may say what it was not told."""
+        if (redactor := self._redactor(resource)) is None:
+            return reply
+        told = Redactions()
+        text = _prompt(reply.text, redactor, told)
+        self._connection.run(self._redacting.keep(resource, told))
+        return structs.replace(reply, text=text) if told else reply
+
+    def _redactor(self, resource: str) -> Redactor | None:
+        try:
+            return self._redacting.before_models(resource) if resource else None
+        except SettingsError as error:
+            raise ModelError(f"no model is asked: {error}", retryable=True, retry_after=60.0) from error
+
+
+def _request(request: Request, redactor: Redactor, told: Redactions) -> Request:
+    text: Callable[[str], str] = lambda said: redactor.text(said, told)  # noqa: E731  short for what is said nine times
+    counted = Redactions()  # the same again in values, for models that do not read
+    values: dict[str, Any] = {
+        "messages": tuple(redactor.message(each, counted) for each in request.messages),
+        "threads": {
+            name: tuple(redactor.message(each, counted) for each in some) for name, some in request.threads.items()
+        },
+        "task": redactor.text(request.task, counted),
+        "tasks": {name: redactor.text(each, counted) for name, each in request.tasks.items()},
+        "observations": tuple(redactor.text(each, counted) for each in request.observations),
+        "previous": redactor.text(request.previous, counted),
+        "kept": {name: redactor.value(each, counted) for name, each in request.kept.items()},
+    }
+    made = structs.replace(
+        request, system=text(request.system), prompt=_prompt(request.prompt, redactor, told), **values
+    )
+    told.sealed.update(counted.sealed)
+    told.counts |= counted.counts
+    return made
+
+
+def _prompt(prompt: str, redactor: Redactor, told: Redactions) -> str:
+    pieces = _THREAD.split(prompt)
+    return "".join(piece if n % 2 else redactor.text(piece, told) for n, piece in enumerate(pieces))

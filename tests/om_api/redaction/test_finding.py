@@ -1,0 +1,132 @@
+import time
+
+import pytest
+
+from om_api.redaction.finding import find
+from om_api.redaction.found import Sensitive
+from om_api.redaction.placeholders import KINDS
+
+FOUND = [
+    ("email", "ada.lovelace+news@mail.example.co.uk"),
+    ("email", "ünal@exämple.org"),
+    ("phone", "+43 664 1234567"),
+    ("phone", "+1 (415) 555-2671"),
+    ("card", "4111 1111 1111 1111"),
+    ("card", "4111-1111-1111-1111"),
+    ("card", "378282246310005"),
+    ("iban", "AT61 1904 3002 3457 3201"),
+    ("iban", "de89370400440532013000"),
+    ("secret", "sk-proj-Zx81kqLm02PwVt7Ya93b"),
+    ("secret", "ghp_0123456789abcdefghij0123456789abcdef"),
+    ("secret", "AKIAIOSFODNN7EXAMPLE"),
+    ("secret", "xoxb-123456789012-abcdefGHIJ"),
+    ("secret", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.dozjgNryP4J3jVmNHl0w5N"),
+    ("secret", "om_0123456789ab_ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopq"),
+    ("secret", "-----BEGIN RSA PRIVATE KEY-----\nMIIEow\n-----END RSA PRIVATE KEY-----"),
+    ("secret", "xK9fQ2mW7zR4tY8uP3sL6vB1nC5"),
+]
+ORDINARY = [
+    "We met on 2026-11-27 at 10:30, and again on 27.11.2026 or 11/27/2026.",
+    "2026-11-27T03:50:47.123456Z to 2026-11-28T00:00:00+01:00",
+    "Version 1.2.3-rc.4 of the gateway, python 3.11.9, build 20261127.1",
+    "order 20240117-4455, invoice INV-2026-000123, ticket #1234567, ISBN 978-3-16-148410-0",
+    "reference 1234567890123456 and tracking 1Z999AA10123456784",
+    "commit 3f786850e387550fdab836ed7e6dc881de23001b, tree 89e6c98d92887913cadf06b2adb97f26cde4849b",
+    "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+    "id 123e4567-e89b-12d3-a456-426614174000, ulid 01ARZ3NDEKTSV4RRFFQ69G5FAV",
+    "it costs 1,234,567.89 EUR, or $12.50, 99% of 4,111,111,111",
+    "at 1763600000000 ms, 1763600000000000000 ns, 192.168.178.21:8080, fe80::1ff:fe23:4567:890a",
+    "the password is wrong; a token is missing; password: required; secret: null; token: str",
+    "max_tokens=4096, tokens: 500, `api_key: string`, basic understanding of bearer assets",
+    "testThatTheUserCanLogInWithOAuth2TokensAndAnotherVeryLongName",
+    "some-long-kebab-case-name-2024-with-words/Report-2024-11-27-Final-Version-V3-Draft.docx",
+    "git@github.com:org/repo.git, pkg@1.2.3, @mention, a @ b, user@localhost",
+    "https://example.com/a/b?x=1&y=2#z and s3://bucket/key/2026/11/27/part-00000.parquet",
+    "call_abc123DEF456, toolu_01A09q90qw90lq917835lq9, m-17, om_api.client.core",
+    "temperature +21.5, +3 apples, -40 to +85 degrees, 1+1=2, C++ and +1 from me",
+]
+
+
+@pytest.mark.parametrize(("kind", "said"), FOUND)
+def test_what_is_sensitive_is_found_whole_within_any_text(kind, said):
+    text = f"so, {said}, or not"
+    assert find(text, KINDS) == [Sensitive(kind, 4, 4 + len(said))]
+    assert find(f"({said})", KINDS) == [Sensitive(kind, 1, 1 + len(said))]
+
+
+@pytest.mark.parametrize("text", ORDINARY)
+def test_ordinary_text_stays_as_it_is(text):
+    assert find(text, KINDS) == []
+    assert find(text, KINDS, region="AT") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("password=hunter2", "hunter2"),
+        ("Password: swordfish", "swordfish"),
+        ("my password is hunter2", "hunter2"),
+        ('{"api_key": "abc123def"}', "abc123def"),
+        (r"{\"db_password\": \"hunter2\"}", "hunter2"),
+        ("export AUTH_TOKEN='tok-12345'", "tok-12345"),
+        ("Authorization: Bearer abcdef1234567890", "abcdef1234567890"),
+        ("redis://user:pw12@host.com:6379/0", "pw12"),
+    ],
+)
+def test_behind_a_name_only_the_value_is_found(text, secret):
+    assert [text[each.start : each.end] for each in find(text, KINDS)] == [secret]
+
+
+def test_numbers_without_a_country_are_found_where_one_is_named():
+    text = "call 0664 1234567 tomorrow"
+    assert find(text, KINDS) == []
+    assert find(text, KINDS, region="AT") == [Sensitive("phone", 5, 17)]
+
+
+def test_numbers_that_no_check_digit_confirms_are_none():
+    assert find("4111 1111 1111 1112 and AT62 1904 3002 3457 3201", KINDS) == []
+
+
+def test_only_the_kinds_that_are_asked_for_are_found():
+    text = "ada@example.com, +43 664 1234567"
+    assert [each.kind for each in find(text, ["phone"])] == ["phone"]
+
+
+def test_what_stands_in_a_placeholder_is_not_found_again():
+    assert find('[email 0123456789] password="[secret]"', KINDS) == []
+
+
+def test_of_two_that_overlap_the_secret_stands():
+    text = "https://ada:geheim1@example.com/x"
+    assert [(each.kind, text[each.start : each.end]) for each in find(text, KINDS)] == [("secret", "geheim1")]
+
+
+def test_another_judge_adds_what_it_finds():
+    also = lambda text: [Sensitive("secret", 0, 3), Sensitive("person", 4, 6)]  # noqa: E731
+    assert find("abc de ada@example.com", KINDS, None, also)[:1] == [Sensitive("secret", 0, 3)]
+
+
+PIECES = [
+    "a@",
+    "a@b.c-",
+    "password ",
+    "password=",
+    "1 ",
+    "A",
+    "x://a:",
+    "[",
+    "AT61 ",
+    "AT61-",
+    "sk-",
+    "eyJabcde-",
+    "xoxb-",
+    "SG.a-",
+]
+PIECES += ["-----BEGIN PRIVATE KEY-----", "bearer ", "+1 (", "aB1" * 9 + "-"]
+
+
+@pytest.mark.parametrize("piece", PIECES)
+def test_no_text_keeps_it_busy(piece):
+    began = time.perf_counter()
+    find(piece * (100_000 // len(piece)), KINDS, region="AT")
+    assert time.perf_counter() - began < 10

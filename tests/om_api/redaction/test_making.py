@@ -1,0 +1,42 @@
+import subprocess
+import sys
+
+import pytest
+
+from om_api.domain.errors import SettingsError
+from om_api.domain.extras import MissingExtraError
+from om_api.redaction import making
+from om_api.redaction.making import redactor
+
+
+def test_it_is_made_once_for_a_key_and_anew_for_another(monkeypatch):
+    asked = ("email",), None, "A_KEY", "patterns"
+    monkeypatch.setenv("A_KEY", "0123456789abcdef")
+    first = redactor(*asked)
+    assert redactor(*asked) is first
+    monkeypatch.setenv("A_KEY", "fedcba9876543210")
+    assert redactor(*asked) is not first
+
+
+@pytest.mark.parametrize(("key", "says"), [("", "is not set"), ("short", "holds 5 characters")])
+def test_a_key_that_is_none_is_refused_by_the_name_of_its_variable(monkeypatch, key, says):
+    monkeypatch.setenv("A_KEY", key)
+    with pytest.raises(SettingsError, match=f"A_KEY, which {says}") as refused:
+        redactor(("email",), None, "A_KEY", "patterns")
+    assert "short" not in str(refused.value).replace("shorter", "")
+
+
+def test_a_package_that_lacks_is_named_with_what_brings_it(monkeypatch):
+    making._made.cache_clear()
+    monkeypatch.setitem(sys.modules, "om_api.redaction.finding", None)
+    monkeypatch.delitem(sys.modules, "om_api.redaction.finding")
+    monkeypatch.setitem(sys.modules, "phonenumbers", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'cortex-om\[redaction\]'"):
+        redactor(("email",), "CH", None, "patterns")
+
+
+def test_none_of_its_packages_is_loaded_while_nothing_is_redacted():
+    names = {"phonenumbers", "stdnum", "om_api.redaction.vault"}
+    code = f"import sys, om_api; om_api.ObservationalMemory; print({names} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
