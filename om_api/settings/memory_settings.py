@@ -41,6 +41,7 @@ from om_api.settings.fields import (
     tokens,
 )
 from om_api.settings.storage_settings import StorageSettings
+from om_api.settings.trust_settings import TrustSettings
 from om_api.settings.working_settings import WorkingMemorySettings
 
 PRESETS: dict[str, dict[str, int]] = {"small": {"message_threshold": 1_000, "observation_threshold": 4_000}}
@@ -324,6 +325,7 @@ class MemorySettings(Group):
         "other memories whose notes stand in a context, and what they are told (docs/composed-memories.md)",
         COMPOSED_PERMITTED,
     )
+    trust: TrustSettings = TrustSettings()
     budget: BudgetSettings = BudgetSettings()
     total_budget: BudgetSettings = BudgetSettings()
     push_limits: PushLimitSettings = PushLimitSettings()

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from om_api.domain.kept.extractors import TITLE, Extracted
 from om_api.domain.kept.titles import SUGGESTED
 from om_api.domain.messages import Message
+from om_api.domain.notes.marks import Mark, marked_lines
 from om_api.domain.values import Chunk, KeptFields, Observation, Scope, ThreadState
 from om_api.recall.segment import encode
 from om_api.store.driver.steps import batch, each
@@ -18,6 +19,7 @@ from om_workers.llm.base import Reply
 from om_workers.process.event_publisher import ChunkSummary
 from om_workers.prompts.parse import Observed
 from om_workers.prompts.recalled import Shown
+from om_workers.trust.noting import marks_in
 from om_workers.work.extracting import NOTHING_FOUND, Found, of_thread, said_so_far
 from om_workers.work.services import Services
 
@@ -26,7 +28,7 @@ class Sealed(NamedTuple):
     """A chunk that is not ready: its messages, the observations before it, and the current task of its thread.
 
     `waits`: its resource waits for a model that can observe something. `kept` is what the sections of extractors say so far
-    of its thread and of the whole memory, by their slugs.
+    of its thread and of the whole memory, by their slugs, `marks` what the notes before only quote.
     """
 
     state: ScopeState
@@ -36,6 +38,7 @@ class Sealed(NamedTuple):
     task: str
     waits: bool
     kept: dict[str, Any]
+    marks: Sequence[Mark] = ()
 
     @property
     def scope(self) -> Scope:
@@ -84,8 +87,9 @@ def read(services: Services, scope: Scope, ids: Sequence[str], seen: ScopeState 
     now = {chunk.id: chunk for chunk in state.chunks if not chunk.ready}
     kept = said_so_far(generations[-1] if generations else None, before)
     sections = [_kept(kept, thread.id, fields) | _title(pending, thread) for thread in threads]
+    marks = marks_in([*(each.text for each in generations), *(each.text for each in before)])
     return [
-        Sealed(state, now[chunk.id], said, before, _task(pending, thread), waits, says)
+        Sealed(state, now[chunk.id], said, before, _task(pending, thread), waits, says, marks)
         for chunk, thread, said, says in zip(chunks, threads, messages, sections, strict=True)
         if chunk.id in now
     ]
@@ -110,9 +114,18 @@ def _title(pending: Sequence[Observation], thread: ThreadState) -> dict[str, str
 
 
 def observation_of(
-    sealed: Sealed, observed: Observed, reply: Reply, tokens: int, found: Found = NOTHING_FOUND
+    sealed: Sealed,
+    observed: Observed,
+    reply: Reply,
+    tokens: int,
+    found: Found = NOTHING_FOUND,
+    *,
+    untrusted: bool = False,
 ) -> Observation:
-    """The observation that covers a chunk's messages; `tokens` are those of its text, `found` what stands beside it."""
+    """The observation that covers a chunk's messages; `tokens` are those of its text, `found` what stands beside it.
+
+    `untrusted`: nobody is trusted who says anything in it.
+    """
     ids = tuple(message.id for message in sealed.messages)
     return Observation(
         id=sealed.chunk.id,
@@ -135,6 +148,8 @@ def observation_of(
         created_at=int(time.time() * 1000),
         extracted=found.extracted,
         common=found.common,
+        marked=marked_lines(observed.text),
+        untrusted=untrusted,
     )
 
 
