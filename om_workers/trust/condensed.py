@@ -9,14 +9,14 @@ from om_api.domain.notes.marks import mark_of
 from om_workers.prompts.parse import Reflected
 from om_workers.trust.judging import Judge
 from om_workers.trust.noting import marks_in, quoted
-from om_workers.trust.passages import Passage
+from om_workers.trust.sayings import Saying
 
 
 def judge_of(texts: Sequence[str]) -> Judge:
     """Who says of a reflection what may stand: its notes' own lines may, what they quote may not."""
     lines = (line for text in texts for line in text.split("\n"))
     own = [
-        Passage("notes", said, trusted=True, own=True) for line in lines if (said := told(line)) and not mark_of(line)
+        Saying("notes", said, trusted=True, own=True) for line in lines if (said := told(line)) and not mark_of(line)
     ]
     return Judge(own, marks_in(texts), unknown="earlier notes")
 

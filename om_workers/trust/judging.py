@@ -11,7 +11,7 @@ from om_api.domain.notes.marks import Kind, Mark
 from om_api.language.words import stems
 from om_workers.trust.disguises import plain
 from om_workers.trust.looks import Look, look_of
-from om_workers.trust.passages import Passage
+from om_workers.trust.sayings import Saying
 
 _SENTENCE = re.compile(r"(?<=[.!?;…])[\"”')]?\s+|(?<=[。！？])|[\n\r\u2028\u2029]+")
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
@@ -35,7 +35,7 @@ _LABEL = re.compile(
 )
 
 
-class _Piece(NamedTuple):
+class _Heard(NamedTuple):
     """Something that is said: its words, by whom, and as what it would be quoted."""
 
     source: str
@@ -43,7 +43,7 @@ class _Piece(NamedTuple):
     kind: Kind = "order"
 
 
-_NOBODY = _Piece("", frozenset())
+_NOBODY = _Heard("", frozenset())
 
 
 class Judge:
@@ -52,11 +52,9 @@ class Judge:
     `unknown` is whose an order is that no passage gives.
     """
 
-    def __init__(
-        self, passages: Sequence[Passage], before: Sequence[Mark] = (), unknown: str = "the assistant"
-    ) -> None:
+    def __init__(self, passages: Sequence[Saying], before: Sequence[Mark] = (), unknown: str = "the assistant") -> None:
         self._passages, self._unknown = passages, unknown
-        self._before = [_Piece(mark.source, words_of(mark.said), mark.kind) for mark in before]
+        self._before = [_Heard(mark.source, words_of(mark.said), mark.kind) for mark in before]
 
     @cached_property
     def harmless(self) -> bool:
@@ -64,13 +62,13 @@ class Judge:
         return not self._before and all(each.trusted for each in self._passages) and not self._repeated_orders
 
     @cached_property
-    def _repeated_orders(self) -> list[_Piece]:
+    def _repeated_orders(self) -> list[_Heard]:
         """What an assistant says that only somebody else can have told it to say."""
         said = (each for each in self._passages if each.trusted and not each.own)
         return [piece for each in said for piece in _orders(each, Look.ORDERS)]
 
     @cached_property
-    def _orders(self) -> list[_Piece]:
+    def _orders(self) -> list[_Heard]:
         """The sentences that speak to a model, of those whom nobody trusts."""
         distrusted = (each for each in self._passages if not each.trusted)
         found = [piece for each in distrusted for piece in _orders(each, Look.ADDRESSES)]
@@ -111,15 +109,15 @@ class Judge:
         return heard >= _TOLD and heard > self._share(told, self._own)
 
     @cached_property
-    def _distrusted(self) -> list[_Piece]:
+    def _distrusted(self) -> list[_Heard]:
         pairs = zip(self._passages, self._words, strict=True)
-        return [_Piece(each.source, words) for each, words in pairs if not each.trusted]
+        return [_Heard(each.source, words) for each, words in pairs if not each.trusted]
 
     @cached_property
-    def _claimants(self) -> list[_Piece]:
+    def _claimants(self) -> list[_Heard]:
         """Those who may say nothing of the user that stands: what the user himself pastes may well be true of him."""
         pairs = zip(self._passages, self._words, strict=True)
-        return [_Piece(each.source, words) for each, words in pairs if not (each.trusted or each.pasted)]
+        return [_Heard(each.source, words) for each, words in pairs if not (each.trusted or each.pasted)]
 
     def _share(self, told: frozenset[str], known: frozenset[str]) -> float:
         """How much of what words tell is among others: rare ones tell more."""
@@ -129,7 +127,7 @@ class Judge:
     def _worth(self, word: str) -> float:
         return math.log(1 + (len(self._passages) + 1) / (1 + self._weights[word]))
 
-    def _best(self, told: frozenset[str], pieces: Iterable[_Piece]) -> tuple[float, _Piece]:
+    def _best(self, told: frozenset[str], pieces: Iterable[_Heard]) -> tuple[float, _Heard]:
         found = ((self._share(told, each.words), each) for each in pieces)
         return max(found, key=lambda each: each[0], default=(0.0, _NOBODY))
 
@@ -204,16 +202,16 @@ def sentences(text: str) -> list[str]:
     return [each.strip() for each in _SENTENCE.split(text) if each.strip()]
 
 
-def _orders(passage: Passage, least: Look) -> list[_Piece]:
+def _orders(passage: Saying, least: Look) -> list[_Heard]:
     """The sentences of a passage that look like orders, each with those that are of a piece with it."""
     if not look_of(passage.text) >= least:
         return []
-    said, found, left = sentences(passage.text), list[_Piece](), 0
+    said, found, left = sentences(passage.text), list[_Heard](), 0
     joined = [f"{one} {other}" for one, other in zip(said, [*said[1:], ""], strict=True)]
     whole = len(passage.text) <= _BRIEF and look_of(passage.text) is Look.ORDERS
     for text, both in zip(said, joined, strict=True):
         look = look_of(text)
         left = _FOLLOWS + 1 if Look.ORDERS in (look, look_of(both)) else max(left - 1, 0)
         if look >= least or left or whole:
-            found.append(_Piece(passage.source, words_of(text)))
+            found.append(_Heard(passage.source, words_of(text)))
     return [each for each in found if each.words]

@@ -23,7 +23,7 @@ from om_workers.prompts.recalled import NOTHING_SHOWN, Shown
 from om_workers.prompts.render import Manner, batch_request, observer_request
 from om_workers.trust.judging import Judge
 from om_workers.trust.noting import judged
-from om_workers.trust.passages import all_untrusted, passages
+from om_workers.trust.sayings import all_untrusted, sayings
 from om_workers.work import extracting, isolation, sealed
 from om_workers.work.scope_worker import LookResult, ScopeWorker, chunk_lock
 from om_workers.work.sealed import Sealed, observation_of
@@ -139,12 +139,13 @@ class Observer:
 
     def _commit(self, read: Sealed, reply: Reply, observed: Observed, began: float) -> Outcome:
         resource, chunk, agent = read.scope.resource, read.chunk.id, self._services.agent(read.scope)
-        said = passages(read.messages, agent.trust.said(), read.chunk.thread)
+        said = sayings(read.messages, agent.trust.said(), read.chunk.thread)
         judge = Judge(said, read.marks)
         observed = judged(observed, judge)
         tokens = self._services.count(observed.text) if observed.text else 0
         found = extracting.found_in(agent, observed, read.kept, self._services.count, judge)
-        observation = observation_of(read, observed, reply, tokens, found, untrusted=all_untrusted(said))
+        observation = observation_of(read, observed, reply, tokens, found)
+        observation = msgspec.structs.replace(observation, untrusted=all_untrusted(said))
         with self._given_back(read):
             segment = read.segment(agent.recall.language)
             did = self._run(chunking.buffer(self._services.keys, resource, observation, new_id(), segment))

@@ -114,18 +114,9 @@ def _title(pending: Sequence[Observation], thread: ThreadState) -> dict[str, str
 
 
 def observation_of(
-    sealed: Sealed,
-    observed: Observed,
-    reply: Reply,
-    tokens: int,
-    found: Found = NOTHING_FOUND,
-    *,
-    untrusted: bool = False,
+    sealed: Sealed, observed: Observed, reply: Reply, tokens: int, found: Found = NOTHING_FOUND
 ) -> Observation:
-    """The observation that covers a chunk's messages; `tokens` are those of its text, `found` what stands beside it.
-
-    `untrusted`: nobody is trusted who says anything in it.
-    """
+    """The observation that covers a chunk's messages; `tokens` are those of its text, `found` what stands beside it."""
     ids = tuple(message.id for message in sealed.messages)
     return Observation(
         id=sealed.chunk.id,
@@ -149,7 +140,6 @@ def observation_of(
         extracted=found.extracted,
         common=found.common,
         marked=marked_lines(observed.text),
-        untrusted=untrusted,
     )
 
 

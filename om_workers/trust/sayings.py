@@ -1,12 +1,12 @@
-"""Passages: what one speaker of a conversation says in his own words, and what he only hands on."""
+"""Sayings: what one speaker of a conversation says in his own words, and what he only hands on."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from om_api.domain.messages import Message
+from om_api.domain.notes.trust import Trust
 from om_api.domain.tool_calls import named
-from om_api.domain.trust import Trust
 from om_workers.trust.disguises import is_hidden
 from om_workers.trust.looks import Look, look_of
 
@@ -40,7 +40,7 @@ _QUOTED = re.compile(r"[\"“„«]([^\"”“»\n]{25,4000})[\"”»]")
 _FENCE = "```"
 
 
-class Passage(NamedTuple):
+class Saying(NamedTuple):
     """Words of one speaker: who that is for a reader, whether they are trusted, and whether a person speaks for himself (`own`).
 
     `pasted`: the user handed them on, who may well mean what they say of him, and not what they ask of a model.
@@ -53,9 +53,9 @@ class Passage(NamedTuple):
     pasted: bool = False
 
 
-def passages(messages: Iterable[Message], trust: Trust, thread: str) -> list[Passage]:
+def sayings(messages: Iterable[Message], trust: Trust, thread: str) -> list[Saying]:
     """What was said in a thread's messages, by whom, and whether that is trusted."""
-    names, found = dict[str, str](), list[Passage]()
+    names, found = dict[str, str](), list[Saying]()
     everything = trust.of_thread(thread)
     for message in messages:
         for part in named(message, names).parts:
@@ -63,16 +63,16 @@ def passages(messages: Iterable[Message], trust: Trust, thread: str) -> list[Pas
     return [each._replace(text=each.text[:LONGEST]) for each in found if each.text.strip()]
 
 
-def all_untrusted(said: Sequence[Passage]) -> bool:
+def all_untrusted(said: Sequence[Saying]) -> bool:
     """Whether nobody is trusted who says anything; what a user pastes is his message."""
     return bool(said) and not any(each.trusted or each.pasted for each in said)
 
 
-def _of(message: Message, part: Mapping[str, Any], trust: Trust, distrusted: str) -> Iterator[Passage]:
+def _of(message: Message, part: Mapping[str, Any], trust: Trust, distrusted: str) -> Iterator[Saying]:
     if part["type"] == "tool-result" or message.role == "tool":
         name = str(part.get("name") or message.name or "")
         said = "\n".join(leaves(part.get("result") if part["type"] == "tool-result" else part.get("text")))
-        yield Passage(distrusted or f"tool {name}".strip(), said, trust.of_tool(name) and not distrusted)
+        yield Saying(distrusted or f"tool {name}".strip(), said, trust.of_tool(name) and not distrusted)
         return
     said = "\n".join(leaves({key: value for key, value in part.items() if key in _SAID}))
     trusted = trust.of_role(message.role) and not distrusted
@@ -80,7 +80,7 @@ def _of(message: Message, part: Mapping[str, Any], trust: Trust, distrusted: str
         yield from _own_and_pasted(said, handed_on=part["type"] != "text")
     else:
         source = distrusted or ("somebody who writes as the user" if message.role == "user" else f"the {message.role}")
-        yield Passage(source, said, trusted, own=trusted and message.role == "system")
+        yield Saying(source, said, trusted, own=trusted and message.role == "system")
 
 
 _SAID = {"text", "args", "content", "data", "title"}
@@ -104,12 +104,12 @@ def leaves(value: Any, deep: int = 0) -> Iterator[str]:
 _DEEP = 50
 
 
-def _own_and_pasted(text: str, *, handed_on: bool) -> Iterator[Passage]:
+def _own_and_pasted(text: str, *, handed_on: bool) -> Iterator[Saying]:
     own, pasted = ([], [text]) if handed_on else parted(text)
     if own:
-        yield Passage("the user", "\n".join(own), trusted=True, own=True)
+        yield Saying("the user", "\n".join(own), trusted=True, own=True)
     if pasted:
-        yield Passage(PASTED, "\n".join(pasted), trusted=False, pasted=True)
+        yield Saying(PASTED, "\n".join(pasted), trusted=False, pasted=True)
 
 
 def parted(text: str) -> tuple[list[str], list[str]]:
