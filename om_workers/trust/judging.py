@@ -52,27 +52,32 @@ class Judge:
     `unknown` is whose an order is that no passage gives.
     """
 
-    def __init__(self, passages: Sequence[Saying], before: Sequence[Mark] = (), unknown: str = "the assistant") -> None:
-        self._passages, self._unknown = passages, unknown
+    def __init__(self, sayings: Sequence[Saying], before: Sequence[Mark] = (), unknown: str = "the assistant") -> None:
+        self._sayings, self._unknown = sayings, unknown
         self._before = [_Heard(mark.source, words_of(mark.said), mark.kind) for mark in before]
 
     @cached_property
     def harmless(self) -> bool:
         """Whether nothing that is not trusted was said: notes stand as they are then."""
-        return not self._before and all(each.trusted for each in self._passages) and not self._repeated_orders
+        return not self._before and all(each.trusted for each in self._sayings) and not self._repeated_orders
 
     @cached_property
     def _repeated_orders(self) -> list[_Heard]:
         """What an assistant says that only somebody else can have told it to say."""
-        said = (each for each in self._passages if each.trusted and not each.own)
+        said = (each for each in self._sayings if each.trusted and not each.own)
         return [piece for each in said for piece in _orders(each, Look.ORDERS)]
 
     @cached_property
     def _orders(self) -> list[_Heard]:
         """The sentences that speak to a model, of those whom nobody trusts."""
-        distrusted = (each for each in self._passages if not each.trusted)
+        distrusted = (each for each in self._sayings if not each.trusted)
         found = [piece for each in distrusted for piece in _orders(each, Look.ADDRESSES)]
         return [*self._before, *found, *self._repeated_orders]
+
+    @cached_property
+    def _suspects(self) -> list[str]:
+        """Who gives a model orders in this very conversation: whatever else looks like one is hardly a user's wish then."""
+        return [each.source for each in self._sayings if not each.trusted and look_of(each.text) is Look.ORDERS]
 
     @cached_property
     def _weights(self) -> Counter[str]:
@@ -80,19 +85,19 @@ class Judge:
 
     @cached_property
     def _words(self) -> list[frozenset[str]]:
-        return [words_of(each.text) for each in self._passages]
+        return [words_of(each.text) for each in self._sayings]
 
     @cached_property
     def _own(self) -> frozenset[str]:
         """The words of people who speak for themselves."""
-        own = (words for words, each in zip(self._words, self._passages, strict=True) if each.trusted and each.own)
+        own = (words for words, each in zip(self._words, self._sayings, strict=True) if each.trusted and each.own)
         return frozenset[str]().union(*own)
 
     @cached_property
     def _ours(self) -> frozenset[str]:
         """The words of all who are trusted, less what an assistant repeats of an order or of a claim about the user."""
         kept = list(self._own)
-        for passage in self._passages:
+        for passage in self._sayings:
             if passage.trusted and not passage.own:
                 kept += [
                     word for text in sentences(passage.text) if not self._is_repeated(text) for word in words_of(text)
@@ -110,13 +115,13 @@ class Judge:
 
     @cached_property
     def _distrusted(self) -> list[_Heard]:
-        pairs = zip(self._passages, self._words, strict=True)
+        pairs = zip(self._sayings, self._words, strict=True)
         return [_Heard(each.source, words) for each, words in pairs if not each.trusted]
 
     @cached_property
     def _claimants(self) -> list[_Heard]:
         """Those who may say nothing of the user that stands: what the user himself pastes may well be true of him."""
-        pairs = zip(self._passages, self._words, strict=True)
+        pairs = zip(self._sayings, self._words, strict=True)
         return [_Heard(each.source, words) for each, words in pairs if not (each.trusted or each.pasted)]
 
     def _share(self, told: frozenset[str], known: frozenset[str]) -> float:
@@ -125,7 +130,7 @@ class Judge:
         return sum(map(self._worth, told & known)) / whole if whole else 0.0
 
     def _worth(self, word: str) -> float:
-        return math.log(1 + (len(self._passages) + 1) / (1 + self._weights[word]))
+        return math.log(1 + (len(self._sayings) + 1) / (1 + self._weights[word]))
 
     def _best(self, told: frozenset[str], pieces: Iterable[_Heard]) -> tuple[float, _Heard]:
         found = ((self._share(told, each.words), each) for each in pieces)
@@ -148,7 +153,7 @@ class Judge:
 
     def _alone(self, told: frozenset[str]) -> float:
         """How much of it that passage says which says most of it, of people who speak for themselves."""
-        pairs = zip(self._passages, self._words, strict=True)
+        pairs = zip(self._sayings, self._words, strict=True)
         return max((self._share(told, words) for each, words in pairs if each.trusted and each.own), default=0.0)
 
     def _whose(self, told: frozenset[str], look: Look, ordered: str) -> str:
@@ -159,7 +164,7 @@ class Judge:
             return ordered or piece.source
         if look is Look.ORDERS and own < _TOLD:
             return ordered or piece.source or self._unknown
-        return ordered or self._orders[0].source if self._orders and own < _SAID else ""
+        return ordered or self._suspects[0] if self._suspects and own < _SAID else ""
 
     def known(self, mark: Mark) -> Mark | None:
         """The mark as it was made before, of one that was copied."""
