@@ -10,7 +10,7 @@ from typing import NamedTuple
 from om_api.domain.notes.marks import Kind, Mark
 from om_api.language.words import stems
 from om_workers.trust.disguises import plain
-from om_workers.trust.looks import Look, look_of
+from om_workers.trust.looks import Look, is_imperative, look_of
 from om_workers.trust.sayings import Saying
 
 _SENTENCE = re.compile(r"(?<=[.!?;…])[\"”')]?\s+|(?<=[。！？])|[\n\r\u2028\u2029]+")
@@ -136,8 +136,8 @@ class Judge:
         found = ((self._share(told, each.words), each) for each in pieces)
         return max(found, key=lambda each: each[0], default=(0.0, _NOBODY))
 
-    def of(self, note: str) -> Mark | None:
-        """How a sentence of notes is to be quoted; None for one that may stand."""
+    def of(self, note: str, source: str = "") -> Mark | None:
+        """How a sentence of notes is to be quoted; None for one that may stand. `source` is whose words the notes say it is."""
         said = without_label(note)
         told, look = words_of(said), look_of(said)
         ordered, order = self._best(told, self._orders)
@@ -145,11 +145,25 @@ class Judge:
             return Mark(order.kind, order.source, said)
         if look and (source := self._whose(told, look, order.source if ordered >= _SAID else "")):
             return Mark("order", source, said)
+        if not self._is_named(source) and is_imperative(said) and (whose := self._told_by(told)):
+            return Mark("order", whose, said)
         if not _ABOUT.search(said):
             return None
         claimed, claim = self._best(told, self._claimants)
         ours = self._share(told, self._ours) if claimed >= _SAID else 1.0
         return Mark("claim", claim.source, said) if ours < min(claimed, _HALF) else None
+
+    def _is_named(self, source: str) -> bool:
+        """Whether notes name somebody as a source whom nobody trusts: what he tells people to do is what he said."""
+        named = source.strip(": ").removesuffix(" says").lower()
+        return any(
+            named in {each.source.lower(), each.source.removeprefix("tool ").lower()} for each in self._distrusted
+        )
+
+    def _told_by(self, told: frozenset[str]) -> str:
+        """Who says something that nobody says who is trusted."""
+        heard, piece = self._best(told, self._distrusted)
+        return piece.source if heard >= _TOLD and self._share(told, self._ours) < _SAID else ""
 
     def _alone(self, told: frozenset[str]) -> float:
         """How much of it that passage says which says most of it, of people who speak for themselves."""

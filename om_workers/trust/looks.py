@@ -26,7 +26,7 @@ def _compiled(name: str) -> re.Pattern[str]:
     return re.compile(re.sub(r"%([A-Z]+)%", lambda found: named[found[1]], either), re.IGNORECASE)
 
 
-_ORDER, _ADDRESS = _compiled("orders.txt"), _compiled("addresses.txt")
+_ORDER, _ADDRESS, _IMPERATIVE = map(_compiled, ("orders.txt", "addresses.txt", "imperatives.txt"))
 
 
 class Look(IntEnum):
@@ -43,6 +43,11 @@ def look_of(text: str) -> Look:
     if _ORDER.search(shown) or any(map(_disguised, beneath(shown))):
         return Look.ORDERS
     return Look.ADDRESSES if _ADDRESS.search(shown) else Look.SAYS
+
+
+def is_imperative(note: str) -> bool:
+    """Whether a note tells its reader to do something, or what an agent does: as who takes a request for his own writes it."""
+    return _IMPERATIVE.search(plain(note)) is not None
 
 
 def _disguised(text: str) -> bool:

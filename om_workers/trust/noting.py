@@ -31,19 +31,27 @@ def quoted(text: str, judge: Judge) -> str:
     """Notes in which whatever may not stand is marked, and quoted as what somebody said; all else stays as it is."""
     if judge.harmless and MARK not in text:
         return text
-    return "\n".join(each for line in text.split("\n") for each in _line(line, judge))
+    lines, under = list[str](), ""
+    for line in text.split("\n"):
+        if line[:1] not in {" ", "\t"}:
+            said = body(line)
+            under = said[: len(said) - len(without_label(said))]
+        lines += _line(line, judge, under)
+    return "\n".join(lines)
 
 
-def _line(line: str, judge: Judge) -> Iterator[str]:
+def _line(line: str, judge: Judge, under: str) -> Iterator[str]:
+    """What becomes of a line; `under` is the source that the line names which it stands under, or it itself."""
     said = body(line)
     lead = line[: len(line) - len(said)] or _BULLET
     if MARK in said and (found := _quoted_before(line, said, judge)):
         yield f"{lead}{marked(found)}" if isinstance(found, Mark) else f"{lead}{found}"
         return
     rest = without_label(said)
-    parts = [(each, judge.of(each)) for each in sentences(rest)]
+    source = said[: len(said) - len(rest)] or under
+    parts = [(each, judge.of(each, source)) for each in sentences(rest)]
     if not any(mark for _, mark in parts):
-        whole = judge.of(said) if len(parts) > 1 else None
+        whole = judge.of(said, source) if len(parts) > 1 else None
         yield f"{lead}{marked(whole)}" if whole else line
         return
     if stands := " ".join(each for each, mark in parts if not mark):

@@ -57,8 +57,9 @@ def _heard(world, attack):
     resource = attack.name
     beside = [each.extracted for each in world.om.observations(resource)]
     threads = [(each.title, each.current_task, each.suggested_response) for each in world.om.threads(resource)]
+    source = "web_search" if attack.way == "paraphrased" else ""
     context = [world.context(resource=resource).text] if attack.way != "beside" else []
-    return unquoted("\n".join([*context, as_json(beside), as_json(threads)]), attack.canary)
+    return unquoted("\n".join([*context, as_json(beside), as_json(threads)]), attack.canary, source)
 
 
 def test_no_attack_reaches_the_actor_as_an_order_or_as_a_fact_however_gullible_the_model(client, prefix):
