@@ -210,7 +210,7 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
     `extracted` is what extractors found in the same messages, by their slugs; those of them that are `common` are of the
     whole memory, and no thread's own. `group` names the group in which it was set aside, "" for one that never was. `shared_from`
     says where one of origin `shared` comes from, which covers nothing either. `marked` is how many of its lines only quote what
-    somebody said (see `domain.notes.marks`); `untrusted`: nobody is trusted who says anything in what it covers.
+    somebody said (docs/trust.md); `untrusted`: nobody is trusted who says anything in what it covers.
     """
 
     id: str
