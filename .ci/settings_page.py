@@ -99,6 +99,8 @@ _SECTIONS = {
     ("working_memory",): "`working_memory`: fields that the Actor keeps ([working memory](working-memory.md))",
     ("hooks",): "`hooks`: code of your own around what models read and write ([hooks](hooks.md))",
     ("redaction",): "`redaction`: what is replaced by placeholders ([redaction](redaction.md))",
+    ("trust",): "`trust`: whose words become facts and tasks ([trust](trust.md))",
+    ("trust", "roles"): "`trust.roles`: of which roles they do",
     ("budget",): "`budget`: of one agent",
     ("total_budget",): "`total_budget`: of all agents together, in the base file only",
     ("push_limits",): "`push_limits`: of one agent ([limits of pushes](operations.md#limits-of-pushes))",

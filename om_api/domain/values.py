@@ -209,7 +209,8 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
     wrote (`by` whom), which covers nothing, else "". `corrections` are the newest that were made of it, the last one newest.
     `extracted` is what extractors found in the same messages, by their slugs; those of them that are `common` are of the
     whole memory, and no thread's own. `group` names the group in which it was set aside, "" for one that never was. `shared_from`
-    says where one of origin `shared` comes from, which covers nothing either.
+    says where one of origin `shared` comes from, which covers nothing either. `marked` is how many of its lines only quote what
+    somebody said (docs/trust.md); `untrusted`: nobody is trusted who says anything in what it covers.
     """
 
     id: str
@@ -239,6 +240,8 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
     common: tuple[str, ...] = ()
     group: str = ""
     shared_from: SharedFrom | None = None
+    marked: int = 0
+    untrusted: bool = False
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):

@@ -94,6 +94,11 @@ SERIES = (
         "Dollars saved since counting began, beside a raw history that the provider caches; it may fall.",
         _SERVED,
     ),
+    _counter(
+        "cortex_om_marked_lines_total",
+        "Lines of observations that only quote what somebody said (docs/trust.md).",
+        _COUNTED,
+    ),
     _counter("cortex_om_pushes_refused_total", "Pushes that came faster than push limits permit.", _SERVED),
     _counter("cortex_om_contexts_total", "Contexts served.", _SERVED),
     _counter("cortex_om_context_tokens_total", "Tokens of the contexts served.", _SERVED),

@@ -43,6 +43,7 @@ from om_api.settings.fields import (
 from om_api.settings.hook_settings import HookSettings
 from om_api.settings.redaction_settings import RedactionSettings
 from om_api.settings.storage_settings import StorageSettings
+from om_api.settings.trust_settings import TrustSettings
 from om_api.settings.working_settings import WorkingMemorySettings
 
 PRESETS: dict[str, dict[str, int]] = {"small": {"message_threshold": 1_000, "observation_threshold": 4_000}}
@@ -328,6 +329,7 @@ class MemorySettings(Group):
     )
     hooks: HookSettings = HookSettings()
     redaction: RedactionSettings = RedactionSettings()
+    trust: TrustSettings = TrustSettings()
     budget: BudgetSettings = BudgetSettings()
     total_budget: BudgetSettings = BudgetSettings()
     push_limits: PushLimitSettings = PushLimitSettings()

@@ -103,6 +103,11 @@ class EventPublisher:
         """Entries left a quarantine because it was full. That is counted, and no event."""
         self._count(resource, "trimmed", entries)
 
+    def marked(self, resource: str, lines: int) -> None:
+        """So many lines of an observation were marked. That is counted, and no event; nothing is asked where there are none."""
+        if lines:
+            self._count(resource, "marked", lines)
+
     def activated(self, scope: Scope, chunks: Sequence[Chunk], chosen: Collection[str]) -> None:
         """Chunks became observations."""
         self.tell(events.activated(scope, chunks, chosen, "worker"))

@@ -14,6 +14,8 @@ from om_api.store.reviews.drafts import ReflectionInput
 from om_workers.prompts import further
 from om_workers.prompts.library import prompt
 from om_workers.prompts.parse import Observed, Reflected
+from om_workers.trust.judging import Judge
+from om_workers.trust.noting import without_heard
 
 
 class Found(NamedTuple):
@@ -25,6 +27,7 @@ class Found(NamedTuple):
 
 
 NOTHING_FOUND = Found({}, (), {})
+_TRUSTING = Judge(())
 
 
 def wanted(agent: MemorySettings) -> tuple[Extractor, ...]:
@@ -67,17 +70,30 @@ def of_memory(read: ReflectionInput, replaced: Sequence[Stored]) -> dict[str, An
     return {slug: each.value for slug, each in found.items()}
 
 
-def reflected(agent: MemorySettings, said: Reflected, kept: Mapping[str, Any], replaced: Sequence[Stored]) -> Extracted:
-    """What a Reflector found for extractors: of the whole memory. What cannot be read changes nothing."""
-    values, _ = further.values(agent.extractors_by("reflector"), said.extracted, kept)
+def reflected(
+    agent: MemorySettings,
+    said: Reflected,
+    kept: Mapping[str, Any],
+    replaced: Sequence[Stored],
+    judge: Judge = _TRUSTING,
+) -> Extracted:
+    """What a Reflector found for extractors: of the whole memory. What cannot be read, or is only quoted, changes nothing."""
+    values, _ = without_heard(further.values(agent.extractors_by("reflector"), said.extracted, kept)[0], judge)
     at = max((stored.observation.to for stored in replaced), default=0)
     return {"": {slug: ExtractedValue(value=value, at=at) for slug, value in values.items()}} if values else {}
 
 
-def found_in(agent: MemorySettings, observed: Observed, prior: Mapping[str, Any], count: Count) -> Found:
-    """The values of an answer's sections. Of the working memory only what changes is proposed, if the whole has room then."""
+def found_in(
+    agent: MemorySettings, observed: Observed, prior: Mapping[str, Any], count: Count, judge: Judge = _TRUSTING
+) -> Found:
+    """The values of an answer's sections, without what a `judge` does not let stand.
+
+    Of the working memory only what changes is proposed, if the whole has room then.
+    """
     extractors, form = wanted(agent), agent.working_memory.form()
-    values, refused = further.values(extractors, observed.extracted, prior)
+    read, refused = further.values(extractors, observed.extracted, prior)
+    values, heard = without_heard(read, judge)
+    refused |= dict.fromkeys(heard, "nobody says it who is trusted")
     if form and WORKING in values:
         before = prior.get(WORKING, {})
         proposed = {field: value for field, value in values[WORKING].items() if before.get(field) != value}

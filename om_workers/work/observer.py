@@ -21,6 +21,9 @@ from om_workers.process.stopping import StoppedError
 from om_workers.prompts.parse import Observed, parse_batch, parse_observer
 from om_workers.prompts.recalled import NOTHING_SHOWN, Shown
 from om_workers.prompts.render import Manner, batch_request, observer_request
+from om_workers.trust.judging import Judge
+from om_workers.trust.noting import judged
+from om_workers.trust.sayings import all_untrusted, sayings
 from om_workers.work import extracting, isolation, sealed
 from om_workers.work.hooked import Hooks
 from om_workers.work.scope_worker import LookResult, ScopeWorker, chunk_lock
@@ -219,16 +222,21 @@ class Observer:
         return did[0] if len(did) == 1 else Outcome.BUFFERED if Outcome.BUFFERED in did else Outcome.SUPERSEDED
 
     def _commit(self, read: Sealed, reply: Reply, observed: Observed, began: float) -> Outcome:
-        resource, chunk = read.scope.resource, read.chunk.id
+        resource, chunk, agent = read.scope.resource, read.chunk.id, self._services.agent(read.scope)
+        said = sayings(read.messages, agent.trust.said(), read.chunk.thread)
+        judge = Judge(said, read.marks)
+        observed = judged(observed, judge)
         tokens = self._services.count(observed.text) if observed.text else 0
-        found = extracting.found_in(self._services.agent(read.scope), observed, read.kept, self._services.count)
+        found = extracting.found_in(agent, observed, read.kept, self._services.count, judge)
         observation = observation_of(read, observed, reply, tokens, found)
+        observation = msgspec.structs.replace(observation, untrusted=all_untrusted(said))
         with self._given_back(read):
-            segment = read.segment(self._services.agent(read.scope).recall.language)
+            segment = read.segment(agent.recall.language)
             did = self._run(chunking.buffer(self._services.keys, resource, observation, new_id(), segment))
         if did is Outcome.BUFFERED:
             self._services.events.buffered(read.scope, read.summary, observation, began)
             self._services.events.extracted(read.scope, read.summary, found.extracted, found.refused)
+            self._services.events.marked(resource, observation.marked)
             if chunking.root(chunk) != chunk:
                 self._run(model_cooldown.observed(self._services.keys, resource, chunk))
         return did

@@ -21,11 +21,14 @@ from om_api.store.memory.note import Decided
 from om_api.store.memory.scope_state import ScopeState
 from om_api.store.reviews.drafts import Draft, ReflectionInput, reflection_input
 from om_workers.calls.model_calls import patience_ms
-from om_workers.llm.base import Request
+from om_workers.llm.base import Reply, Request
 from om_workers.process.stopping import StoppedError
+from om_workers.prompts.parse import Reflected
 from om_workers.prompts.render import reflector_request
 from om_workers.prompts.threads import thread_section
 from om_workers.prompts.wording import let_go
+from om_workers.trust.condensed import judge_of, requoted
+from om_workers.trust.judging import Judge
 from om_workers.work import extracting
 from om_workers.work.committing import Committer, Thought
 from om_workers.work.condensing import USUAL, Condensed, Condensing, Task, usable
@@ -110,7 +113,8 @@ class Reflector:
         kind = self._kind(read, forced=forced)
         if kind in {"rest", "drain"} or self._sets_aside(read) or self._ready(read, kind, forced=forced):
             return {}
-        return self._hooks.texts(scope, _texts(_catalogued(read).without_entries(), read, read.stored))
+        shown = _shown(read.stored, self._services.agent(scope))
+        return self._hooks.texts(scope, _texts(_catalogued(read).without_entries(), read, shown))
 
     def _after(self, came: Awaiting) -> Settled:
         """Keep, or settle, what hooks make of what was thought."""
@@ -134,7 +138,10 @@ class Reflector:
         if ready := self._ready(read, kind, forced=bool(forced)):
             return self._settle(Awaiting(read, Thought(ready), kept=False, forced=forced))
         replaced = self._oldest(read) if kind == "draft" else read.stored
-        if texts is not None and not texts.keys() >= {*_texts(_catalogued(read).without_entries(), read, replaced)}:
+        shown = _shown(replaced, self._services.agent(scope))
+        if texts is not None and not texts.keys() >= {*_texts(_catalogued(read).without_entries(), read, shown)} - {
+            _NOTHING
+        }:
             self._run(due.mark(self._services.keys.due_reflect, [scope]))  # more came since hooks saw it
             return Settled(Outcome.SUPERSEDED)
         came = Awaiting(read, self._think(read, replaced, texts), kind == "draft", forced)
@@ -221,10 +228,11 @@ class Reflector:
     def _condense(self, read: ReflectionInput, replaced: Sequence[Stored], hooked: Mapping[str, str] | None) -> Thought:
         scope, agent = read.state.scope, self._services.agent(read.state.scope)
         before = _catalogued(read)
-        texts = _texts(before.without_entries(), read, replaced)
-        texts = texts if hooked is None else [*filter(None, map(hooked.__getitem__, texts))] or [_NOTHING]
+        texts = _texts(before.without_entries(), read, _shown(replaced, agent))
+        texts = texts if hooked is None else [*filter(None, (hooked.get(text, text) for text in texts))] or [_NOTHING]
         size = sum(map(self._services.count, texts))
         pins = read.needed(replaced)
+        judge = judge_of(texts)
         keep = partial(with_pins, pins=pins, pooled=scope.thread is None)
         stays = self._services.count(keep("")) if pins else 0  # of which nothing can be condensed
         most = self._services.in_force(scope).limits.observation_threshold // 2
@@ -235,11 +243,13 @@ class Reflector:
         task = Task(texts, size, target, start, 1.0 if sent_back else agent.reflection.max_loss)
         began = self._services.events.reflecting(scope, read.state.record.generation + 1, len(replaced), size)
         slugs = [each.slug for each in agent.extractors_by("reflector")]
-        ask = partial(self._services.models.ask, scope.resource, agent.reflector_models, read=partial(usable, slugs))
+        ask = partial(
+            self._services.models.ask, scope.resource, agent.reflector_models, read=partial(_read, slugs, judge)
+        )
         kept = extracting.of_memory(read, replaced)
         form = partial(_request, agent, task, [pin.text for pin in pins], sent_back, kept)
         found = Condensing(task, form, ask, self._services.count, keep).condense()
-        extracted = extracting.reflected(agent, found.best.said, kept, replaced)
+        extracted = extracting.reflected(agent, found.best.said, kept, replaced, judge)
         draft = _drafted(read, replaced, size, found, extracted)
         return Thought(_with_catalogue(draft, before, self._services.count) if before.entries else draft, began)
 
@@ -251,6 +261,11 @@ class Reflector:
         wake = policy.wake(pressure_of(state), self._services.in_force(state.scope).limits)
         what = Decided(state.record.limits, scope_state.wake_field(state.scope), wake, drain, forced)
         self._run(note.note(self._services.keys, state.scope, state.record.epoch, what))
+
+
+def _read(further_sections: Sequence[str], judge: Judge, reply: Reply) -> Reflected:
+    """What a reply says, with what was only quoted in the notes quoted again. Raises ModelError."""
+    return requoted(usable(further_sections, reply), judge)
 
 
 def _drafted(
@@ -293,6 +308,12 @@ def _with_catalogue(draft: Draft, before: Catalogued, count: Callable[[str], int
     made = draft.generation
     text = f"{made.text}\n{written(before.entries)}"
     return replace(draft, generation=replace(made, text=text, tokens=count(text), groups=before.groups))
+
+
+def _shown(replaced: Sequence[Stored], agent: MemorySettings) -> Sequence[Stored]:
+    """What of the observations a Reflector is shown: where its agent says so, none in which nobody is trusted."""
+    every = agent.trust.reflect == "all"
+    return [stored for stored in replaced if every or not stored.observation.untrusted]
 
 
 def _texts(before: str, read: ReflectionInput, replaced: Sequence[Stored]) -> list[str]:

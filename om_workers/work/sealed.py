@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from om_api.domain.kept.extractors import TITLE, Extracted
 from om_api.domain.kept.titles import SUGGESTED
 from om_api.domain.messages import Message
+from om_api.domain.notes.marks import Mark, marked_lines
 from om_api.domain.values import Chunk, KeptFields, Observation, Scope, ThreadState
 from om_api.recall.segment import encode
 from om_api.store.driver.steps import batch, each
@@ -18,6 +19,7 @@ from om_workers.llm.base import Reply
 from om_workers.process.event_publisher import ChunkSummary
 from om_workers.prompts.parse import Observed
 from om_workers.prompts.recalled import Shown
+from om_workers.trust.noting import marks_in
 from om_workers.work.extracting import NOTHING_FOUND, Found, of_thread, said_so_far
 from om_workers.work.services import Services
 
@@ -26,7 +28,8 @@ class Sealed(NamedTuple):
     """A chunk that is not ready: its messages, the observations before it, and the current task of its thread.
 
     `waits`: its resource waits for a model that can observe something. `kept` is what the sections of extractors say so far
-    of its thread and of the whole memory, by their slugs. `changed` are the messages as hooks left them, None where none did.
+    of its thread and of the whole memory, by their slugs, `marks` what the notes before only quote. `changed` are the messages
+    as hooks left them, None where none did.
     """
 
     state: ScopeState
@@ -36,6 +39,7 @@ class Sealed(NamedTuple):
     task: str
     waits: bool
     kept: dict[str, Any]
+    marks: Sequence[Mark] = ()
     changed: list[Message] | None = None
 
     @property
@@ -90,8 +94,9 @@ def read(services: Services, scope: Scope, ids: Sequence[str], seen: ScopeState 
     now = {chunk.id: chunk for chunk in state.chunks if not chunk.ready}
     kept = said_so_far(generations[-1] if generations else None, before)
     sections = [_kept(kept, thread.id, fields) | _title(pending, thread) for thread in threads]
+    marks = marks_in([*(each.text for each in generations), *(each.text for each in before)])
     return [
-        Sealed(state, now[chunk.id], said, before, _task(pending, thread), waits, says)
+        Sealed(state, now[chunk.id], said, before, _task(pending, thread), waits, says, marks)
         for chunk, thread, said, says in zip(chunks, threads, messages, sections, strict=True)
         if chunk.id in now
     ]
@@ -141,6 +146,7 @@ def observation_of(
         created_at=int(time.time() * 1000),
         extracted=found.extracted,
         common=found.common,
+        marked=marked_lines(observed.text),
     )
 
 

@@ -50,7 +50,7 @@ def test_every_counter_is_in_the_table():
         *counts_of(Event(kind="reflected", seconds=1)),
         *counts_of(Event(kind="quarantined", messages=1)),
         *counts_of(Event(kind="failed", why="other")),
-        *("micros|observer", "micros|reflector", "served|contexts", "refused"),
+        *("micros|observer", "micros|reflector", "served|contexts", "refused", "marked"),
     ]
     told = [name.replace("\\|", "|") for row in _rows("field | counts") for name in re.findall(r"`([^`]+)`", row[0])]
     patterns = [

@@ -12,11 +12,14 @@ from om_api.cli.target import Target, command, observation_argument, optional_th
 from om_api.client.reading import Era
 from om_api.domain.messages import Message
 from om_api.domain.notes.groups import ALL, NoteGroup, check_group, is_period
+from om_api.domain.notes.marks import mark_of
 from om_api.domain.values import Observation, SealedChunk
 from om_api.domain.wire import encode_message
 
 _MARKS = "🔴✅🟡🟢"  # what matters most first
 _SHOWN = 120  # characters of a note in a table
+_COLUMNS = ["observation", "thread", "priority", "from", "to", "messages", "tokens in", "tokens out", "marked", "note"]
+_LEAST = ("marked", "tokens in", "tokens out", "to", "messages", "priority", "from", "thread")
 _text_option = click.option("--text", "with_text", is_flag=True, help="Print the texts instead of a table.")
 
 
@@ -46,31 +49,52 @@ def _chunk(each: SealedChunk) -> tuple[object, ...]:
 
 
 @command(
-    "om observations harold", "om observations harold thread-1 --text", "om observations harold --json | jq -r '.[].id'"
+    "om observations harold",
+    "om observations harold thread-1 --text",
+    "om observations harold --marked --text",
+    "om observations harold --json | jq -r '.[].id'",
 )
 @resource_argument
 @optional_thread
 @_text_option
+@click.option("--marked", is_flag=True, help="Only those with marked lines; with --text these lines alone.")
 @json_option
-def observations(target: Target, resource: str, thread: str | None, with_text: bool, as_json: bool) -> None:
-    """List the observations in force, oldest first: of every thread, or of one."""
+def observations(
+    target: Target, resource: str, thread: str | None, with_text: bool, marked: bool, as_json: bool
+) -> None:
+    """List the observations in force, oldest first: of every thread, or of one.
+
+    `marked` counts the lines that only quote what somebody said, since it is no order and no fact about the user.
+    """
     with target.memory() as om:
         found = om.observations(resource, thread)
         if not found:
             check_known(om, resource)
+    found = [each for each in found if each.marked or not marked]
     if as_json:
         print_json(found)
     elif with_text:
-        _print_texts([(f"observation {each.id} of {each.thread_id}", each.text) for each in found])
+        _print_texts([(f"observation {each.id} of {each.thread_id}", _lines(each.text, marked)) for each in found])
     else:
-        columns = ["observation", "thread", "priority", "from", "to", "messages", "tokens in", "tokens out", "note"]
-        least = ("tokens in", "tokens out", "to", "messages", "priority", "from", "thread")
-        print_table(columns, map(_observation, found), least=least)
+        print_table(_COLUMNS, map(_observation, found), least=_LEAST)
 
 
 def _observation(each: Observation) -> tuple[object, ...]:
     when, tokens = (as_time(each.from_), as_time(each.to)), (each.message_tokens, each.tokens)
-    return each.id, each.thread_id, each.priority, *when, len(each.message_ids), *tokens, _foremost(each.text)
+    return (
+        each.id,
+        each.thread_id,
+        each.priority,
+        *when,
+        len(each.message_ids),
+        *tokens,
+        each.marked,
+        _foremost(each.text),
+    )
+
+
+def _lines(text: str, marked: bool) -> str:
+    return "\n".join(line for line in text.split("\n") if mark_of(line)) if marked else text
 
 
 def _foremost(text: str) -> str:

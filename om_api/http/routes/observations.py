@@ -1,9 +1,9 @@
 """Tier 2: a resource's observations, and the messages behind one."""
 
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 
 from om_api.client.async_memory import AsyncObservationalMemory
 from om_api.domain.api_keys import Role
@@ -43,15 +43,19 @@ _MESSAGE = KeptMessage(
     tokens=10,
     metadata=None,
 )
+OnlyMarked = Annotated[bool, Query(description="only those with lines that are marked")]
 router = APIRouter(prefix="/v1/resources/{resource}/observations", tags=["observations"], route_class=Guarded)
 
 
 @router.get("", **needs(Role.READER), **answers(Page[Observation], Page([examples.OBSERVATION])))
 async def list_observations(
-    request: Request, resource: ResourceId, page: WhichPage, thread_id: OfThread = None
+    request: Request, resource: ResourceId, page: WhichPage, thread_id: OfThread = None, *, marked: OnlyMarked = False
 ) -> Response:
-    """Observations in force, by id, which is by the time when their messages were sealed."""
-    found = await memory(request).observations(resource, thread_id)
+    """Observations in force, by id, which is by the time when their messages were sealed.
+
+    `marked` counts the lines of one that only quote what somebody said: they are no orders and no facts about the user.
+    """
+    found = [each for each in await memory(request).observations(resource, thread_id) if each.marked or not marked]
     return await rendered(lambda: page.of(found, lambda observation: observation.id))
 
 

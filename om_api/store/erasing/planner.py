@@ -12,6 +12,7 @@ from om_api.domain.kept.extractors import Extracted, extracted_without, without_
 from om_api.domain.note_lines import Stripped, without
 from om_api.domain.notes.catalogue import group_named, says_nothing
 from om_api.domain.notes.groups import headed_again
+from om_api.domain.notes.marks import marked_lines
 from om_api.domain.notes.pins import Notes, written
 from om_api.domain.values import Correction, Generation, Observation, Stored, TextPiece, new_id
 from om_api.store.erasing.erasable import Erasable, said_in
@@ -145,6 +146,7 @@ class Planner:
         said: dict[str, Any] = {
             "text": found.text,
             "tokens": self._count(found.text),
+            "marked": marked_lines(found.text),
             "task_state": "".join(task),
             "suggested_response": "".join(suggestion),
             "message_ids": [name for name in own.message_ids if name not in gone and not self._names(name)],

@@ -7,6 +7,7 @@ import msgspec
 
 from om_api.domain.errors import InvalidInputError, NotFoundError, StoreError
 from om_api.domain.notes.edits import NotedLine, corrected, lines_of, means, replaced
+from om_api.domain.notes.marks import marked_lines
 from om_api.domain.notes.pins import Notes, Pin, written
 from om_api.domain.values import Correction, Generation, Observation, Outcome, Scope, Stored, new_id
 from om_api.store.driver.replies import as_bytes, outcome
@@ -176,7 +177,7 @@ class Corrector:
         left = [*others, msgspec.structs.replace(own, text=text)]
         _check_pins(pins, Notes.of([read.in_force] if read.in_force else [], left, self._scope))
         tokens = self._count(text) if text else 0
-        said = {"text": text, "tokens": tokens, "corrections": corrections}
+        said = {"text": text, "tokens": tokens, "corrections": corrections, "marked": marked_lines(text)}
         was = stored.member if stored else b""
         becomes = msgspec.json.encode({**msgspec.json.decode(was), **said})
         of = self._keys.of(self._scope.resource)

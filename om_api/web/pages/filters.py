@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from om_api.context.parts import plain
 from om_api.domain.note_lines import told
+from om_api.domain.notes.marks import mark_of
 from om_api.language.words import amount
 
 _LAST_MS = 250_000_000_000_000  # in the year 9892
@@ -97,5 +98,6 @@ ALL: Mapping[str, Callable[..., Any]] = {
     "short": short,
     "field": field,
     "said": plain,
+    "quotes": mark_of,  # None for a line that is not marked
     "told": told,  # "" for a line that says nothing by itself
 }

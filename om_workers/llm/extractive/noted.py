@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from om_api.domain.notes.marks import mark_of
 from om_api.language.words import words
 from om_workers.llm.extractive import cues
 from om_workers.llm.extractive.joining import GAP
@@ -17,6 +18,13 @@ _ROLES = {"User": "user", "Assistant": "assistant", "System": "system", "Tool": 
 
 def units_of(note: DatedNote, order: int) -> Iterator[Unit]:
     """The sentences of a note and its details, each heard from whom the line names."""
+    if mark_of(note.text):  # what is quoted stays in one piece
+        yield _unit(note.text, "tool", note, order=order, heard="", place=0)
+    else:
+        yield from _own(note, order)
+
+
+def _own(note: DatedNote, order: int) -> Iterator[Unit]:
     who = _WHO.match(note.text)
     heard = who[1] if who else ""
     role = _ROLES.get(heard.removesuffix(" asked"), "tool" if _TOOL.match(heard) else "user")

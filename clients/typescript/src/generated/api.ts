@@ -271,6 +271,8 @@ export interface paths {
         /**
          * List Observations
          * @description Observations in force, by id, which is by the time when their messages were sealed.
+         *
+         *     `marked` counts the lines of one that only quote what somebody said: they are no orders and no facts about the user.
          */
         get: operations["list_observations"];
         put?: never;
@@ -1352,7 +1354,8 @@ export interface components {
          *         wrote (`by` whom), which covers nothing, else "". `corrections` are the newest that were made of it, the last one newest.
          *         `extracted` is what extractors found in the same messages, by their slugs; those of them that are `common` are of the
          *         whole memory, and no thread's own. `group` names the group in which it was set aside, "" for one that never was. `shared_from`
-         *         says where one of origin `shared` comes from, which covers nothing either.
+         *         says where one of origin `shared` comes from, which covers nothing either. `marked` is how many of its lines only quote what
+         *         somebody said (docs/trust.md); `untrusted`: nobody is trusted who says anything in what it covers.
          */
         Observation: {
             id: string;
@@ -1406,6 +1409,10 @@ export interface components {
             group: string;
             /** @default null */
             shared_from: components["schemas"]["SharedFrom"] | null;
+            /** @default 0 */
+            marked: number;
+            /** @default false */
+            untrusted: boolean;
         };
         /**
          * OpenAIContext
@@ -3283,6 +3290,8 @@ export interface operations {
             query?: {
                 /** @description only this thread's */
                 thread_id?: string | null;
+                /** @description only those with lines that are marked */
+                marked?: boolean;
                 /** @description `next` of the page before; none: the first page */
                 cursor?: string | null;
                 /** @description most entries of the page */

@@ -1,0 +1,31 @@
+"""What was quoted in notes stays quoted in what they are condensed to."""
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from om_api.domain.note_lines import told
+from om_api.domain.notes.marks import mark_of
+from om_workers.prompts.parse import Reflected
+from om_workers.trust.judging import Judge
+from om_workers.trust.noting import marks_in, quoted
+from om_workers.trust.sayings import Saying
+
+
+def judge_of(texts: Sequence[str]) -> Judge:
+    """Who says of a reflection what may stand: its notes' own lines may, what they quote may not."""
+    lines = (line for text in texts for line in text.split("\n"))
+    own = [
+        Saying("notes", said, trusted=True, own=True) for line in lines if (said := told(line)) and not mark_of(line)
+    ]
+    return Judge(own, marks_in(texts), unknown="earlier notes")
+
+
+def requoted(said: Reflected, judge: Judge) -> Reflected:
+    """A reflection in which what was quoted is quoted again, and no pattern or insight tells it."""
+    if judge.harmless:
+        return said
+    kept = {
+        name: tuple(each for each in getattr(said, name) if not judge.of(each)) for name in ("patterns", "insights")
+    }
+    return replace(said, text=quoted(said.text, judge), **kept)
