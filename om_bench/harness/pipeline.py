@@ -24,9 +24,11 @@ from om_workers.work.sweep import Sweeper
 # what the documents recommend, because what is measured here says so: docs/benchmarks.md
 RECOMMENDED = ("buffer_tokens=0.3", "buffer_activation=0.9")
 BY_THRESHOLDS = ("prompt_cache.timing=threshold",)  # as shipped, but for the prompt cache, which is not heeded
+BY_PRICE = ("prompt_cache.timing=price",)
 # where money counts most: docs/costs.md
 THRIFTY = (
     *RECOMMENDED, "message_threshold=16000", "observation_threshold=10000", "reflection.buffer_activation=0.9",
+    "prompt_cache.timing=price",
 )  # fmt: skip
 _CLAIMS = 100
 _MOST = 10_000  # units of work that one message can cause: more of them would never end

@@ -8,9 +8,10 @@ if redis.call('HGET', record, 'epoch') ~= epoch then
   return 'superseded'
 end
 local time = redis.call('TIME')
+local now = string.format('%d', tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000))
 local before = redis.call('HGET', thread, 'model')
 if before == model then
   return 'noted'
 end
-redis.call('HSET', thread, 'model', model, 'model_before', before or '', 'model_at', string.format('%d', tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)))
+redis.call('HSET', thread, 'model', model, 'model_before', before or '', 'model_at', now)
 return 'noted'
