@@ -28,7 +28,7 @@ try:
     from om_bench.harness import pictures
     from om_bench.harness.loading import load
     from om_bench.harness.page import check_block, write_block
-    from om_bench.harness.pipeline import RECOMMENDED, THRIFTY
+    from om_bench.harness.pipeline import BY_PRICE, BY_THRESHOLDS, RECOMMENDED, THRIFTY
     from om_bench.memory import composing, memory_report
     from om_bench.memory import gate as gates
     from om_bench.memory import recall as across
@@ -345,7 +345,9 @@ def cost(
     models cost. No model is called. The whole history is kept in the comparison however long it grows.
     """
     memories = (
-        {"as given": settings} if settings else {"as shipped": (), "recommended": RECOMMENDED, "thrifty": THRIFTY}
+        {"as given": settings}
+        if settings
+        else {"as shipped": (), "by thresholds": BY_THRESHOLDS, "by price": BY_PRICE, "thrifty": THRIFTY}
     )
     plan = CostPlan(actors=actors, observers=observers, settings=memories, ratio=ratio)
     name, made = recorded(file) if file else agent(calls)

@@ -139,6 +139,7 @@ def _of_a_memory(store: Any) -> None:
     store.run(reflect_steps.draft(store.keys, HAROLD, epoch, 1, b"* text", TTL, was="r2"))
     store.run(note.note(store.keys, HAROLD, epoch, note.Decided("{}", "*wake", 900, 1.0)))
     store.run(note.stir(store.keys, HAROLD, "as it is"))
+    store.run(note.read_for(store.keys, HAROLD, "t1", epoch, "gpt-5.2"))
     other = message(20)
     other.content = "turn 20 goes on"
     amending = EncodedMessage(other, encode_message(other))

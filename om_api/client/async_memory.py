@@ -183,6 +183,7 @@ class AsyncObservationalMemory:
         *,
         also: Collection[str] = (),
         may_read: MayRead | None = None,
+        model: str | None = None,
     ) -> Context:
         """The Actor's whole memory for a thread: reflection, observations, raw messages, in the order prompt caches like.
 
@@ -194,9 +195,12 @@ class AsyncObservationalMemory:
         `also` does; see docs/composed-memories.md. What may not be read is told in `Context.left_out`. Of the setting's
         `may_read` says which may be shown to whoever asks: all, without it.
 
+        `model` names the agent's own model that the context is for (without it, `actor_model` does): the first one for another
+        model takes along what is ready to be activated, since no provider has anything cached for it yet.
+
         Raises HookError where a hook of the setting `hooks.before_context` failed that says stop (docs/hooks.md).
         """
-        return await self._run(self._core.context(resource_id, thread_id, max_tokens, also, may_read))
+        return await self._run(self._core.context(resource_id, thread_id, max_tokens, also, may_read, model))
 
     # -- recall -------------------------------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from functools import partial
 import msgspec
 
 from om_api import context
+from om_api.client.cache_use import check_model, last_use, turns
 from om_api.client.composing import ComposedAsk, Composer
 from om_api.client.hooking import ContextHooks
 from om_api.client.recalling import Recalling
@@ -27,7 +28,7 @@ from om_api.settings import Settings, recorded_settings
 from om_api.settings.logs import library_log
 from om_api.settings.recorded_settings import RecordedSettings
 from om_api.store.driver.steps import Steps
-from om_api.store.memory import decoding, due, reading
+from om_api.store.memory import decoding, due, note, reading
 from om_api.store.memory.activate import activate
 from om_api.store.memory.context_query import Names
 from om_api.store.memory.keys import Keys
@@ -63,9 +64,14 @@ class Contexts:
         self._only_read: LRU[str, bool] = LRU(REMEMBERED)  # resources the ACL refused to have written
 
     def of(
-        self, resource: str, thread: str, max_tokens: int | None = None, ask: ComposedAsk = NOTHING_COMPOSED
+        self,
+        resource: str,
+        thread: str,
+        max_tokens: int | None = None,
+        ask: ComposedAsk = NOTHING_COMPOSED,
+        model: str | None = None,
     ) -> Steps[Context]:
-        """What the Actor reads: one round trip when warm, a few more when it activates."""
+        """What the Actor reads, for a model of its own: one round trip when warm, a few more when it activates."""
         check_id(resource, "resource_id")
         check_id(thread, "thread_id")
         if not isinstance(max_tokens, int | None):
@@ -73,7 +79,8 @@ class Contexts:
                 f"max_tokens is {str(max_tokens)[:40]!r}: use a number of tokens, or None for what the setting "
                 "context_max_tokens says"
             )
-        reader, snapshot, now = yield from self._read(resource, thread, ask)
+        model = check_model(model) or self._settings.for_agent(resource).actor_model
+        reader, snapshot, now = yield from self._read(resource, thread, ask, model)
         thread = snapshot.thread.id
         view = now.view_of(snapshot.record.observation_tokens)
         hits = yield from self._hits(snapshot, view)
@@ -81,6 +88,7 @@ class Contexts:
         built = build()
         if self._hooks.any(resource) and (added := (yield from self._hooks.added(built, snapshot.messages))):
             built = build(added=added)
+        reader.read_at = snapshot.now
         self._readers.keep(resource, thread, reader)
         if _is_known(snapshot) and not self._settings.for_agent(resource).read_only:
             self._reporter.served(snapshot, built.blocks)
@@ -98,27 +106,33 @@ class Contexts:
             library_log().warning("recall_failed", resource=snapshot.scope.resource, error=str(error)[:300])
             return []
 
-    def _read(self, resource: str, name: str, ask: ComposedAsk) -> Steps[tuple[Reader, Snapshot, RecordedSettings]]:
+    def _read(
+        self, resource: str, name: str, ask: ComposedAsk, model: str | None
+    ) -> Steps[tuple[Reader, Snapshot, RecordedSettings]]:
         """What is read of the thread that a name stands for; again where it stands for another one than this client knew of."""
         for _ in range(_NAMES):
             thread = self._aliases.thread(resource, name)
             reader = self._readers.of(resource, thread)
-            snapshot, now = yield from self._activated(resource, thread, reader, name, ask)
+            snapshot, now = yield from self._activated(resource, thread, reader, name, ask, model)
             self._aliases.learn(resource, name, snapshot.stands_for)
             if thread == self._aliases.thread(resource, name):
                 return reader, snapshot, now
         raise StoreError(f"{resource} has {name} stand for ever other threads: repeat.", stored=False)
 
     def _activated(
-        self, resource: str, thread: str, reader: Reader, name: str, ask: ComposedAsk
+        self, resource: str, thread: str, reader: Reader, name: str, ask: ComposedAsk, model: str | None
     ) -> Steps[tuple[Snapshot, RecordedSettings]]:
         """What is read of a memory once nothing is due in it that a client may activate."""
         for _ in range(_ACTIVATIONS):
             snapshot = yield from self._snapshot(resource, thread, reader, name, ask)
             now = self._in_force(resource, snapshot.record)
-            move = decide(pressure_of(snapshot), now.limits, snapshot.now)
+            turning = turns(snapshot, model, now.limits)
+            pressure = pressure_of(snapshot, reader.read_at, other_model=turning and bool(snapshot.thread.model))
+            move = decide(pressure, now.limits, snapshot.now)
             ours = (snapshot.stands_for or name) == thread and resource not in self._only_read
             if move.kind != "activate" or not snapshot.record.epoch or not ours:
+                if turning and ours and model:
+                    yield from self._note_model(snapshot, model)
                 break
             if not (yield from self._activate(snapshot, move.chunks, now)):
                 break
@@ -164,6 +178,16 @@ class Contexts:
             return False
         return True
 
+    def _note_model(self, snapshot: Snapshot, model: str) -> Steps[None]:
+        if self._settings.for_agent(snapshot.scope.resource).read_only:
+            return
+        try:
+            yield from note.read_for(self._keys, snapshot.scope, snapshot.thread.id, snapshot.record.epoch, model)
+        except NotPermittedError:
+            self._only_read.put(snapshot.scope.resource, value=True)
+        except StoreError:  # what was read is served as it is: the next context says it again
+            return
+
     def _mark_reflect(self, snapshot: Snapshot, chosen: Sequence[str], limits: Limits) -> Steps[None]:
         gained = [
             decoding.as_observation(c.observation).tokens for c in snapshot.chunks if c.id in chosen and c.observation
@@ -203,8 +227,11 @@ class Contexts:
         return context.build(snapshot, view, self._count, now, max_tokens, unavailable=True)
 
 
-def pressure_of(snapshot: Snapshot) -> Pressure:
-    """A snapshot's pressure; what only workers look at (idle times, forced requests) is left out."""
+def pressure_of(snapshot: Snapshot, read_at: int = 0, *, other_model: bool = False) -> Pressure:
+    """A snapshot's pressure; what only workers look at (idle times, forced requests) is left out.
+
+    `read_at` is when this client read the thread last (server's ms).
+    """
     own = snapshot.scope.thread
     return Pressure(
         chunks=snapshot.chunks,
@@ -213,6 +240,9 @@ def pressure_of(snapshot: Snapshot) -> Pressure:
         observation_count=snapshot.record.observation_count,
         drain=snapshot.record.drain,
         paused=snapshot.paused,
+        cached_at=last_use(snapshot, read_at),
+        other_model=other_model,
+        reflection_tokens=snapshot.record.reflection_tokens,
     )
 
 

@@ -188,19 +188,22 @@ class Core:
         max_tokens: int | None,
         also: Collection[str] = (),
         may_read: MayRead | None = None,
+        model: str | None = None,
     ) -> Steps[Context]:
         """What the Actor reads."""
         self._warn(resource)
         ask = self.composing.asked(check_id(resource, "resource_id"), also, may_read)
         make = self._context_or_last if self.fails_open else self.contexts.of
-        found = yield from make(resource, thread, max_tokens, ask)
+        found = yield from make(resource, thread, max_tokens, ask, model)
         return revealed(found, (yield from self.redacting.words(resource, [block.text for block in found.blocks])))
 
-    def _context_or_last(self, resource: str, thread: str, max_tokens: int | None, ask: ComposedAsk) -> Steps[Context]:
+    def _context_or_last(
+        self, resource: str, thread: str, max_tokens: int | None, ask: ComposedAsk, model: str | None
+    ) -> Steps[Context]:
         try:
             if self.unsent:
                 yield from self._send([])
-            found = yield from self.contexts.of(resource, thread, max_tokens, ask)
+            found = yield from self.contexts.of(resource, thread, max_tokens, ask, model)
         except StoreError as error:
             self._lost(error)
             unsent = [each.message for each in self.unsent]

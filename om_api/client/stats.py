@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from om_api.billing.budgets import Today
+from om_api.client.cache_use import waits_until
 from om_api.domain.policy import threshold
 from om_api.domain.values import made_at
 from om_api.settings import Settings, recorded_settings
@@ -18,6 +19,7 @@ class Stats(msgspec.Struct, frozen=True, kw_only=True):
     `scope` is in force; `configured_scope` differs from it until `om migrate-scope` moves the memory. `cost_today` is what
     models cost on this UTC day, in dollars, without calls of unknown price; `budget_reached` names the settings of the
     budgets that are used up, "" while none is. `lag` is for how many seconds the oldest work has been waiting, or under way.
+    `cache_cold_at` is when (server's Unix ms) the prompt cache goes cold for which ready chunks wait, 0 where none does.
     `rejected_dropped` entries left the quarantine because it was full. `reviews` reflections wait for somebody to approve them.
     """
 
@@ -42,6 +44,7 @@ class Stats(msgspec.Struct, frozen=True, kw_only=True):
     observing: bool
     reflecting: bool
     due: bool
+    cache_cold_at: int = 0
     rejected: int
     rejected_dropped: int = 0
     reviews: int = 0
@@ -69,6 +72,7 @@ def stats_of(settings: Settings, resource: str, looks: Sequence[ScopeState], sid
         observing=side.observing,
         reflecting=side.reflecting,
         due=side.due_since is not None,
+        cache_cold_at=min(filter(None, (waits_until(look, limits) for look in looks)), default=0),
         lag=_lag(looks, side.due_since),
         rejected=side.rejected,
         rejected_dropped=side.dropped,

@@ -10,20 +10,27 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
+from om_api.domain.timing.prompt_cache import PromptCache, cheapest_step
 from om_api.domain.values import Chunk
 
 _KEEP = 1_000  # tokens that a selection leaves raw when it may choose
 _OVERSHOOT = 0.95
 _NEAR = 0.1  # a chunk is near b when it is this much of b away at most
 _SOONEST_MS = 30_000  # between two looks at what lies idle and cannot be cut
+_NEARLY = 0.9  # of R: a draft that is ready by then counts with the activation that changes the prefix anyway
+_A_CALL = 2  # messages: an answer, and what is new
 _EVEN = 0.05  # even chunks may be this far from b on average: message boundaries need the rest
+
+
+Timing = Literal["threshold", "cache", "price"]
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """An agent's thresholds, resolved to tokens and ms.
 
     T = message_threshold, R = observation_threshold, b = buffer_tokens, F = floor; block_after is 1.2 T as tokens,
-    `reflect_from` and `reflect_block` are 0.5 R and 1.2 R.
+    `reflect_from` and `reflect_block` are 0.5 R and 1.2 R. `timing` says what an activation heeds besides: nothing, the prompt
+    `cache` of the agent's model, or what reading and rewriting cost there as well (`price`).
     """
 
     enabled: bool = True
@@ -40,6 +47,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     share_token_budget: bool = False
     drain: bool = True
     max_observations: int = 1_000
+    timing: Timing = "threshold"
+    cache: PromptCache = PromptCache()
 
 
 class Pressure(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,6 +57,8 @@ class Pressure(msgspec.Struct, frozen=True, kw_only=True):
     `chunks` in seq order. `unsealed` maps a thread to (tokens, messages). `last_at` maps a thread to the Unix ms of its
     last activity (the lesser of message and server time). `drain` is the seq up to which a due reflection wants chunks
     activated; `forced` maps a thread to the seq up to which its owner does (0 while nothing is sealed for that yet).
+    `cached_at` is the Unix ms of the last use of the prompt cache that is known, 0 = none is. `other_model`: it is read for
+    another model than before, whose cache is cold. `reflection_tokens` are those of the generation in force.
     """
 
     chunks: Sequence[Chunk] = ()
@@ -58,6 +69,9 @@ class Pressure(msgspec.Struct, frozen=True, kw_only=True):
     drain: float = 0
     forced: Mapping[str, float] = {}
     paused: bool = False
+    cached_at: int = 0
+    other_model: bool = False
+    reflection_tokens: int = 0
 
     @property
     def u(self) -> int:
@@ -92,6 +106,37 @@ def threshold(limits: Limits, observation_tokens: int) -> int:
     return max(shared, limits.message_threshold)
 
 
+def due_from(pressure: Pressure, limits: Limits) -> int:
+    """The raw window from which an activation is due while the prompt cache is warm; T where nothing is cached.
+
+    Going by the `cache` it waits for that to be cold, up to block_after. Going by the `price` it comes where calls cost least: at
+    the floor and a whole number of chunks, from T / 2 to block_after. A call is taken to add two messages.
+    """
+    t = threshold(limits, pressure.observation_tokens)
+    if not _is_cached(pressure, limits):
+        return t
+    most = max(limits.block_after, t)
+    if limits.timing == "cache":
+        return most
+    messages = sum(n for _, n in pressure.unsealed.values()) + sum(chunk.messages for chunk in pressure.chunks)
+    a_call = _A_CALL * (pressure.u + pressure.b) / max(1, messages)
+    steps = round(cheapest_step(limits.cache, limits.floor, a_call) / limits.buffer_tokens)
+    return min(max(limits.floor + steps * limits.buffer_tokens, t // 2), most)
+
+
+def is_cold(pressure: Pressure, limits: Limits, now: int) -> bool:
+    """Whether a provider has forgotten what was cached of the context, so that another one costs nothing extra."""
+    if not _is_cached(pressure, limits):
+        return False
+    return pressure.other_model or bool(pressure.cached_at and now >= pressure.cached_at + limits.cache.lifetime_ms)
+
+
+def _is_cached(pressure: Pressure, limits: Limits) -> bool:
+    """Whether a context's prompt cache is heeded, and the memory's part of it long enough to be kept there."""
+    known = pressure.u + pressure.b + pressure.observation_tokens + pressure.reflection_tokens
+    return limits.timing != "threshold" and limits.cache.lifetime_ms > 0 and known >= max(1, limits.cache.minimum)
+
+
 def decide(pressure: Pressure, limits: Limits, now: int) -> Move:
     """The one move that a scope is due; `now` in Unix ms."""
     if limits.read_only:
@@ -106,7 +151,7 @@ def decide(pressure: Pressure, limits: Limits, now: int) -> Move:
 
 def is_urgent(pressure: Pressure, limits: Limits) -> bool:
     """True when the window is full and nothing is ready to leave it."""
-    full = pressure.u + pressure.b >= threshold(limits, pressure.observation_tokens)
+    full = pressure.u + pressure.b >= due_from(pressure, limits)
     return full and not any(chunk.ready for chunk in pressure.chunks)
 
 
@@ -118,7 +163,7 @@ def sealing(pressure: Pressure, limits: Limits, now: int) -> Move | None:
     forced = tuple(sorted(t for t, seq in pressure.forced.items() if not seq and pressure.unsealed.get(t, (0, 0))[1]))
     if forced:
         return Move("seal", threads=forced)
-    tokens = buffer_size(pressure.u, pressure.b, limits, threshold(limits, pressure.observation_tokens))
+    tokens = buffer_size(pressure.u, pressure.b, limits, due_from(pressure, limits))
     if tokens:
         return Move("seal", tokens=tokens)
     idle = tuple(sorted(t for t in pressure.unsealed if (at := idle_at(pressure, limits, t)) is not None and at <= now))
@@ -162,7 +207,7 @@ def wake(pressure: Pressure, limits: Limits) -> int:
 
     Later where a chunk of that size would not be sealed yet, see `worthwhile`.
     """
-    t, size, sealed = threshold(limits, pressure.observation_tokens), limits.buffer_tokens, pressure.b
+    t, size, sealed = due_from(pressure, limits), limits.buffer_tokens, pressure.b
     crossing = max(1, t - sealed)
     usual = min(size, max(size / 2, t - 1.1 * size - sealed))
     fitting = (
@@ -189,19 +234,27 @@ def deadline(pressure: Pressure, limits: Limits, now: int) -> int | None:
     times = [at for t in pressure.unsealed if (at := idle_at(pressure, limits, t)) is not None]
     if pressure.last_at and eligible(pressure, limits.min_recent_messages):
         times.append(max(pressure.last_at.values()) + limits.observe_idle_ms)
+    if (cold := cold_at(pressure, limits)) is not None:
+        times.append(cold)
     again = now + max(limits.observe_idle_ms, _SOONEST_MS)
     return min((at if at > now else again for at in times), default=None)
+
+
+def cold_at(pressure: Pressure, limits: Limits) -> int | None:
+    """When (Unix ms) the prompt cache is cold for which ready chunks wait; None where none does, or nobody knows."""
+    waits = pressure.cached_at and _is_cached(pressure, limits) and _free(pressure, limits)
+    return pressure.cached_at + limits.cache.lifetime_ms if waits else None
 
 
 # -- activation ---------------------------------------------------------------------------------------------------------
 
 
 def activation(pressure: Pressure, limits: Limits, now: int) -> Sequence[Chunk]:
-    """The ready chunks to activate, in seq order; none while the window is below T.
+    """The ready chunks to activate, in seq order; none while the window is below what it is due from, see `due_from`.
 
-    Sooner where a forced observation or a due reflection waits for them, and once the scope has been idle for
-    observe_idle_after: the provider's prompt cache has expired by then, so the shorter context costs nothing extra. Later,
-    but below block_after, where others that are due with them are still observed: the prefix changes once.
+    Sooner where a forced observation or a due reflection waits for them, once the provider's prompt cache is cold, so that the
+    shorter context costs nothing extra (what leaves the floor raw), and once the scope has been idle for observe_idle_after.
+    Later, but below block_after, where others that are due with them are still observed: the prefix changes once.
     """
     wanted = [chunk for chunk in eligible(pressure, 0) if chunk.seq <= pressure.forced.get(chunk.thread, 0)]
     if wanted:
@@ -211,10 +264,20 @@ def activation(pressure: Pressure, limits: Limits, now: int) -> Sequence[Chunk]:
     able = eligible(pressure, 0 if full else limits.min_recent_messages)
     if drained := [chunk for chunk in able if chunk.seq <= pressure.drain]:
         return drained
-    if window >= t and (full or not _more_to_come(pressure, limits, able, window - limits.floor)):
+    cold = is_cold(pressure, limits, now)
+    if cold and not full and (free := _free(pressure, limits)):
+        return free
+    due = window >= (t if cold else due_from(pressure, limits))
+    if due and (full or not _more_to_come(pressure, limits, able, window - limits.floor)):
         return able[: select([chunk.tokens for chunk in able], limits.floor, window, force=full)]
     asleep = bool(pressure.last_at) and now - max(pressure.last_at.values()) >= limits.observe_idle_ms
     return able if asleep else []
+
+
+def _free(pressure: Pressure, limits: Limits) -> Sequence[Chunk]:
+    """The ready chunks that may leave as soon as that costs nothing: they leave at least the floor raw."""
+    able, room = eligible(pressure, limits.min_recent_messages), pressure.u + pressure.b - limits.floor
+    return able[: sum(total <= room for total in accumulate(chunk.tokens for chunk in able))]
 
 
 def _more_to_come(pressure: Pressure, limits: Limits, able: Sequence[Chunk], target: int) -> bool:
@@ -269,11 +332,16 @@ ReflectKind = Literal["rest", "draft", "drain", "reflect", "again"]
 
 
 def reflection(pressure: Pressure, limits: Limits, *, drafted: bool, forced: bool) -> ReflectKind:
-    """What the Reflector is due: a draft from 0.5 R on; at R, once drained, a commit; at 1.2 R a commit at once."""
+    """What the Reflector is due: a draft from 0.5 R on; at R, once drained, a commit; at 1.2 R a commit at once.
+
+    Where prompt caches are heeded a draft that is ready counts from 0.9 R on: what led there has changed the prefix anyway.
+    """
     if not _may_reflect(pressure, limits, forced=forced):
         return "rest"
     tokens = pressure.observation_tokens
     if forced or tokens >= limits.reflect_block or pressure.observation_count >= limits.max_observations:
+        return "reflect"
+    if drafted and _may_count(tokens, limits):
         return "reflect"
     if tokens >= limits.observation_threshold:
         return "reflect" if not limits.drain or drained(pressure, limits) else "drain"
@@ -293,13 +361,20 @@ def reviewed(pressure: Pressure, limits: Limits, expires_at: int, now: int, *, a
     return "rest" if asks and now < expires_at else "reflect"
 
 
+def _may_count(tokens: int, limits: Limits) -> bool:
+    """Whether a draft counts before R is reached."""
+    return limits.timing != "threshold" and tokens >= max(limits.reflect_from, _NEARLY * limits.observation_threshold)
+
+
 def _may_reflect(pressure: Pressure, limits: Limits, *, forced: bool) -> bool:
     stopped = not limits.enabled or limits.read_only or (pressure.paused and not forced)
     return bool(pressure.observation_count) and not stopped
 
 
 def is_full(tokens: int, count: int, limits: Limits, *, drafted: bool = False) -> bool:
-    """Whether observations belong in the reflect index: from 0.5 R on, from R on where a draft is there, or by their number."""
+    """Whether observations belong in the reflect index: from 0.5 R on, from where it counts with a draft, or by their number."""
+    if drafted and _may_count(tokens, limits):
+        return True
     least = limits.observation_threshold if drafted else limits.reflect_from
     return tokens >= least or count >= limits.max_observations
 

@@ -378,7 +378,8 @@ class ThreadState(msgspec.Struct, frozen=True, kw_only=True):
     and "" where nobody knows; likewise for the suggested response. An empty text with a time: it was noted that there is none.
     `title_by` is who gave it its title: `observer` where it was suggested, and gives way to the next suggestion. `archived_at`
     is 0 for one that is not archived, `last_observed_at` for one of which nothing was activated yet; `copied_from` is what a
-    copy was made of. `place` is where it stands in the order of activity, to read on behind.
+    copy was made of. `model` is the Actor's, for which it is read since `model_at`, `model_before` the one before; "" where
+    nobody named one. `place` is where it stands in the order of activity, to read on behind.
     """
 
     id: str
@@ -397,6 +398,9 @@ class ThreadState(msgspec.Struct, frozen=True, kw_only=True):
     archived_at: int = 0
     last_observed_at: int = 0
     copied_from: CopiedFrom | None = None
+    model: str = ""
+    model_before: str = ""
+    model_at: int = 0
 
     @property
     def place(self) -> str:

@@ -194,7 +194,7 @@ class Setting(msgspec.Struct, frozen=True):
 
     def shown(self) -> str:
         """The value in the words of YAML."""
-        if self.unit == "duration":
+        if self.unit == "duration" and self.value is not None:
             return f"{self.value:g}s"
         return self.value if isinstance(self.value, str) else json.dumps(self.value, ensure_ascii=False)
 

@@ -6,8 +6,9 @@ from typing import Any, Literal
 from pydantic import model_validator
 
 from om_api.domain.kept.extractors import Extractor, Filler
-from om_api.domain.policy import Limits
+from om_api.domain.policy import Limits, Timing
 from om_api.domain.push_limits import MOST, PushLimits
+from om_api.domain.timing.prompt_cache import PromptCache
 from om_api.language.telegraphic import NoteStyle
 from om_api.recall.stemming import LANGUAGES
 from om_api.settings.api_settings import ApiSettings
@@ -41,6 +42,7 @@ from om_api.settings.fields import (
     tokens,
 )
 from om_api.settings.hook_settings import HookSettings
+from om_api.settings.prompt_caches import USUAL, rules_of
 from om_api.settings.redaction_settings import RedactionSettings
 from om_api.settings.storage_settings import StorageSettings
 from om_api.settings.trust_settings import TrustSettings
@@ -125,7 +127,7 @@ class ReflectionSettings(Group):
     temperature: float = number(0.0, "the Reflector model's temperature", 0, 2)
     timeout: Seconds = duration(300, "longest call of the Reflector model")
     buffer_activation: float = setting(
-        0.5,
+        0.9,
         "share of observation_threshold from which a reflection is prepared",
         "above 0, up to 1",
         "ratio",
@@ -154,6 +156,28 @@ class ReflectionSettings(Group):
     )
     review_expires: Seconds = duration(
         86_400, "a reflection that nobody reviewed for this long counts as approved", least=1, most=365 * 86_400
+    )
+
+
+class PromptCacheSettings(Group):
+    """How activation heeds the cache in which the agent's provider keeps prompts."""
+
+    timing: Timing = setting(
+        "cache",
+        "when observations take the place of messages. threshold: at message_threshold; cache: once it is cold, while it is warm"
+        " at block_after; price: while it is warm where reading costs more than rewriting, from half of message_threshold on",
+        "threshold, cache or price",
+    )
+    lifetime: Seconds | None = setting(
+        None,
+        "how long it keeps what was sent; 0: nothing is kept; null: as is known of actor_model, else 5m",
+        "0s to 36500d (such as 90s, 5m, 1h30m, 2d), or null",
+        "duration",
+        ge=0,
+        le=36_500 * _DAY_S,
+    )
+    minimum: int | None = limit(
+        None, "shortest prompt that it keeps; null: as is known of actor_model, else 1024", 0, MAX_TOKENS, "tokens"
     )
 
 
@@ -284,7 +308,7 @@ class MemorySettings(Group):
         "fraction of message_threshold, or tokens",
     )
     buffer_activation: RatioOrFloor = setting(
-        0.8,
+        0.9,
         "how much activation takes out of the raw window (a ratio), or how much it leaves (tokens)",
         "a ratio above 0 and up to 1, or a whole number of tokens from 1,000, less than message_threshold",
         "ratio of message_threshold, or tokens",
@@ -335,10 +359,12 @@ class MemorySettings(Group):
     push_limits: PushLimitSettings = PushLimitSettings()
     actor_model: str | None = setting(
         None,
-        "the agent's own model, by whose prices savings are reckoned; null: savings are told in tokens only",
+        "the agent's own model, by whose prices savings are reckoned, and whose prompt cache is heeded; null: savings are told in"
+        " tokens only, and the cache is taken for a usual one",
         "a model's name, or null",
         pattern=r"^[A-Za-z0-9._:/@+-]{1,200}$",
     )
+    prompt_cache: PromptCacheSettings = PromptCacheSettings()
     storage: StorageSettings = StorageSettings()
     archive: ArchiveSettings = ArchiveSettings()
     partitions: int | None = setting(
@@ -553,6 +579,19 @@ class MemorySettings(Group):
             share_token_budget=self.share_token_budget,
             drain=self.drain,
             max_observations=self.max_observations,
+            timing=self.prompt_cache.timing,
+            cache=self.cache,
+        )
+
+    @property
+    def cache(self) -> PromptCache:
+        """The prompt cache of the agent's model, as it is set or known."""
+        said, known = self.prompt_cache, ((self.actor_model and rules_of(self.actor_model)) or USUAL).prices
+        return PromptCache(
+            lifetime_ms=known.lifetime_ms if said.lifetime is None else round(said.lifetime * 1000),
+            minimum=known.minimum if said.minimum is None else said.minimum,
+            write=known.write,
+            read=known.read,
         )
 
 

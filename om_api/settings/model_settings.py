@@ -1,5 +1,6 @@
 """Models by name: who serves them, where, what they cost, and which variable holds their key."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
@@ -21,6 +22,7 @@ DEFAULT_MODELS: dict[str, dict[str, Any]] = {
 }
 # Each provider's variable at its own address; "" for those that need none. No other address is ever shown these keys unasked.
 KEY_VARIABLES = {"extractive": "", "gemini": "GEMINI_API_KEY", "openai": "OPENAI_API_KEY", "scripted": ""}
+MODEL_NAME = re.compile(r"[A-Za-z0-9._:/@+-]{1,200}")
 _OMIT: Literal["omit"] = "omit"
 _HOTTEST = 2
 _TIERS = "a list of {up_to: tokens, model: name}, each up_to above the one before; no model that has tiers itself"

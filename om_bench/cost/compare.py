@@ -54,19 +54,33 @@ class StrategyLine(msgspec.Struct, frozen=True, kw_only=True):
     series: list[float]
 
 
+class Replays(msgspec.Struct, frozen=True):
+    """What came of the calls one after the other, and of the same with breaks in between: a memory may use them."""
+
+    steady: Replayed
+    broken: Replayed
+
+
 class Memories(msgspec.Struct, frozen=True):
     """One memory's replays: as the extractive observer notes, and as a model is taken to."""
 
-    extractive: Replayed
-    model: Replayed
+    extractive: Replays
+    model: Replays
 
 
 def replays(calls: Sequence[AgentCall], plan: CostPlan, count: Count, url: str | None) -> dict[str, Memories]:
     """Every memory of a plan."""
     return {
-        name: Memories(replay(calls, changed, None, count, url), replay(calls, changed, plan.ratio, count, url))
+        name: Memories(*(twice(calls, changed, ratio, count, url) for ratio in (None, plan.ratio)))
         for name, changed in plan.settings.items()
     }
+
+
+def twice(
+    calls: Sequence[AgentCall], settings: Sequence[str], ratio: float | None, count: Count, url: str | None
+) -> Replays:
+    """A memory's calls without and with the user's breaks."""
+    return Replays(*(replay(calls, settings, ratio, count, url, every) for every in (None, _BREAK[0])))
 
 
 class Comparison:
@@ -92,11 +106,12 @@ class Comparison:
             for observer in (*self._plan.observers, OWN):
                 yield self.remembered(name, observer, memory.model)
 
-    def remembered(self, settings: str, observer: str, found: Replayed) -> StrategyLine:
+    def remembered(self, settings: str, observer: str, found: Replays) -> StrategyLine:
         """One memory with one observer."""
-        contexts = found.marked if rules_of(self._actor).lookback else found.plain
-        requests = [[self._system._replace(mark=False), *pieces] for pieces in contexts]
-        return self._line(MEMORY, requests, settings, observer, found)
+        marked, system = rules_of(self._actor).lookback, self._system._replace(mark=False)
+        both = (found.steady, found.broken)
+        requests = [[[system, *pieces] for pieces in (each.marked if marked else each.plain)] for each in both]
+        return self._line(MEMORY, requests[0], settings, observer, found, requests[1])
 
     def _line(
         self,
@@ -104,12 +119,15 @@ class Comparison:
         requests: list[list[Piece]],
         settings: str = "",
         observer: str = "",
-        found: Replayed | None = None,
+        found: Replays | None = None,
+        broken: list[list[Piece]] | None = None,
         *,
         caching: bool = True,
     ) -> StrategyLine:
-        (answering, spent), (_, spent_broken) = (self._answered(requests, at, caching=caching) for at in self._times)
-        noting = [self._noted(found, observer, at) for at in self._times]
+        sent = zip((requests, broken or requests), self._times, strict=True)
+        (answering, spent), (_, spent_broken) = (self._answered(each, at, caching=caching) for each, at in sent)
+        replayed = (found.steady, found.broken) if found else (None, None)
+        noting = [self._noted(each, observer, at) for each, at in zip(replayed, self._times, strict=True)]
         series = list(accumulate(one + other for one, other in zip(spent, noting[0][1], strict=True)))
         return StrategyLine(
             actor=self._actor, strategy=strategy, settings=settings, observer=observer,

@@ -14,6 +14,7 @@ from om_api.settings import Settings
 from om_bench.cost.calls import AgentCall, moved
 from om_bench.cost.wire import Piece, of_anthropic, of_openai, paragraphs, size
 from om_bench.harness.pipeline import pipeline
+from om_bench.memory.quality import CacheReplay, steady, written
 from om_workers.calls.registry import Registry
 from om_workers.llm.base import Model, Reply, Request
 from om_workers.llm.extractive import Extractive
@@ -74,7 +75,7 @@ class Replayed(msgspec.Struct):
     """All calls of a conversation with a memory, in order.
 
     What each sends to a provider that caches by itself, and to one that caches at breakpoints; what was asked of the
-    memory's own models before it; how many tokens it reads, and how many of each tier.
+    memory's own models before it; how many tokens it reads, and how many of each tier. `phi` and `prefix_share`: see CacheReplay.
     """
 
     plain: list[list[Piece]] = []
@@ -83,6 +84,9 @@ class Replayed(msgspec.Struct):
     read: list[int] = []
     tiers: dict[str, list[int]] = msgspec.field(default_factory=lambda: {tier: list[int]() for tier in TIERS})
 
+    phi: float = 0.0
+    prefix_share: float = 1.0
+
     @property
     def remembered(self) -> int:
         """How many tokens of a call are memory, on average."""
@@ -90,21 +94,32 @@ class Replayed(msgspec.Struct):
 
 
 def replay(
-    calls: Sequence[AgentCall], settings: Sequence[str], ratio: float | None, count: Count, url: str | None
+    calls: Sequence[AgentCall],
+    settings: Sequence[str],
+    ratio: float | None,
+    count: Count,
+    url: str | None,
+    every: int | None = None,
 ) -> Replayed:
     """Push what each call brings, have done what is due by it, and read the context.
 
-    `settings` are "name=value", `ratio` the tokens of messages to one of notes (None: as the extractive
-    observer likes). The conversation is moved to end yesterday. Raises StoreError and SettingsError.
+    After `every` so many calls the agent rests until its provider's cache is cold. `settings` are "name=value", `ratio` the
+    tokens of messages to one of notes (None: as the extractive observer likes). The conversation is moved to end yesterday.
+    Raises StoreError and SettingsError.
     """
-    observer, found = StandIn(count, ratio), Replayed()
+    observer, found, cache = StandIn(count, ratio), Replayed(), CacheReplay(count)
     with pipeline(url, settings, partial(OneForAll, model=observer)) as running:
         resource = calls[0].messages[0].resource_id
         running.om.clear(resource)
-        for call in moved(calls, _to_yesterday(calls)):
+        for place, call in enumerate(moved(calls, _to_yesterday(calls))):
+            if every and place and place % every == 0:
+                running.cool(resource)
             running.push(*call.messages)
-            _note(found, running.om.get_context(call.messages[-1].thread_id, resource), observer.taken(), count)
+            context = running.om.get_context(call.messages[-1].thread_id, resource)
+            cache.read(steady(context), count("\n".join(map(written, call.messages))))
+            _note(found, context, observer.taken(), count)
         running.om.clear(resource)
+    found.phi, found.prefix_share = round(cache.phi, 3), round(cache.share, 4)
     return found
 
 

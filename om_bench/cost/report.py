@@ -18,7 +18,10 @@ from om_bench.harness.pictures import Picture
 
 
 class Size(msgspec.Struct, frozen=True, kw_only=True):
-    """How much of a memory is read with a call, in tokens on average and at most, and how often its models are asked."""
+    """How much of a memory is read with a call, in tokens on average and at most, how often its models are asked; what is cached.
+
+    `phi` is tokens read afresh for each that was appended, `prefix_share` how much of a context the next one begins with.
+    """
 
     settings: str
     observer: str
@@ -26,6 +29,8 @@ class Size(msgspec.Struct, frozen=True, kw_only=True):
     most: int
     remembered: int
     asked: int
+    phi: float
+    prefix_share: float
 
 
 class CostReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,14 +68,14 @@ def measure(calls: Sequence[AgentCall], name: str, plan: CostPlan, url: str | No
         prices=f"genai-prices {version('genai-prices')}, of {PRICED:%Y-%m-%d %H:%M} UTC",
         plan=plan,
         sizes=list(_sizes(memories)),
-        tiers={name: memory.extractive.tiers for name, memory in memories.items()},
+        tiers={name: memory.extractive.steady.tiers for name, memory in memories.items()},
         lines=[line for stage in stages for line in stage.lines(memories)],
     )
 
 
 def _sizes(memories: Mapping[str, Memories]) -> Iterator[Size]:
     for settings, memory in memories.items():
-        for observer, found in ((EXTRACTIVE, memory.extractive), ("a model", memory.model)):
+        for observer, found in ((EXTRACTIVE, memory.extractive.steady), ("a model", memory.model.steady)):
             yield Size(
                 settings=settings,
                 observer=observer,
@@ -78,6 +83,8 @@ def _sizes(memories: Mapping[str, Memories]) -> Iterator[Size]:
                 most=max(found.read),
                 remembered=found.remembered,
                 asked=sum(map(len, found.asked)),
+                phi=found.phi,
+                prefix_share=found.prefix_share,
             )
 
 
@@ -103,8 +110,21 @@ def as_lines(found: CostReport) -> Iterator[str]:
     yield ""
     yield from (f"- *{name}*: {_written(settings)}" for name, settings in found.plan.settings.items())
     yield from _factors(found)
-    yield from table(["settings", "observer", "tokens read a call", "at most", "of these memory", "background calls"], [
-        [each.settings, each.observer, f"{each.read:,}", f"{each.most:,}", f"{each.remembered:,}", each.asked]
+    sized = (
+        "settings",
+        "observer",
+        "tokens read a call",
+        "at most",
+        "of these memory",
+        "background calls",
+        "phi",
+        "prefix share",
+    )
+    yield from table(sized, [
+        [
+            each.settings, each.observer, f"{each.read:,}", f"{each.most:,}", f"{each.remembered:,}", each.asked,
+            f"{each.phi:.2f}", f"{each.prefix_share:.1%}",
+        ]
         for each in found.sizes
     ])  # fmt: skip
     for actor in found.plan.actors:

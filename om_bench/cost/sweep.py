@@ -8,9 +8,8 @@ import msgspec
 
 from om_api.domain.tokens import counter
 from om_bench.cost.calls import AgentCall
-from om_bench.cost.compare import EXTRACTIVE, Comparison, CostPlan
+from om_bench.cost.compare import EXTRACTIVE, Comparison, CostPlan, twice
 from om_bench.cost.histories import prompt, rendered
-from om_bench.cost.memory import replay
 from om_bench.harness.page import table
 
 _MESSAGES = (30_000, 16_000, 8_000, 4_000)
@@ -48,7 +47,7 @@ def sweep(calls: Sequence[AgentCall], plan: CostPlan, url: str | None) -> Thresh
     stages = {actor: Comparison(actor, calls, plan, prompt(plan.system), added) for actor in plan.actors}
     tried = []
     for settings in _grid(plan):
-        found = replay(calls, settings, None, count, url)
+        found = twice(calls, settings, None, count, url)
         factors = {
             actor: {
                 observer: round(stage.remembered("", observer, found).factor, 2)
@@ -56,7 +55,7 @@ def sweep(calls: Sequence[AgentCall], plan: CostPlan, url: str | None) -> Thresh
             }
             for actor, stage in stages.items()
         }
-        tried.append(Tried(settings, round(mean(found.read)), found.remembered, factors))
+        tried.append(Tried(settings, round(mean(found.steady.read)), found.steady.remembered, factors))
     return ThresholdSweep(plan, tried)
 
 

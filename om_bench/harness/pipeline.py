@@ -23,9 +23,12 @@ from om_workers.work.sweep import Sweeper
 
 # what the documents recommend, because what is measured here says so: docs/benchmarks.md
 RECOMMENDED = ("buffer_tokens=0.3", "buffer_activation=0.9")
+BY_THRESHOLDS = ("prompt_cache.timing=threshold",)  # as shipped, but for the prompt cache, which is not heeded
+BY_PRICE = ("prompt_cache.timing=price",)
 # where money counts most: docs/costs.md
 THRIFTY = (
     *RECOMMENDED, "message_threshold=16000", "observation_threshold=10000", "reflection.buffer_activation=0.9",
+    "prompt_cache.timing=price",
 )  # fmt: skip
 _CLAIMS = 100
 _MOST = 10_000  # units of work that one message can cause: more of them would never end
@@ -33,6 +36,7 @@ _EXTRACTIVE = {
     "OM_OBSERVER_MODEL": "extractive",
     "OM_REFLECTOR_MODEL": "extractive",
     "OM_OBSERVE_IDLE_AFTER": "36500d",  # what was recorded long ago is not idle: it goes on right now
+    "OM_PROMPT_CACHE__LIFETIME": "36500d",  # nor is its prompt cache cold
 }
 
 
@@ -89,9 +93,13 @@ class KeptTasks:
 
 
 class Pipeline:
-    """A client and the workers behind it. `push` returns when all that is due by its message has been done."""
+    """A client and the workers behind it. `push` returns when all that is due by its message has been done.
 
-    def __init__(self, settings: Settings, registry: Registry | None = None) -> None:
+    `cold` are the same settings with a prompt cache that lives no longer than a second.
+    """
+
+    def __init__(self, settings: Settings, registry: Registry | None = None, cold: Settings | None = None) -> None:
+        self._cold = cold or settings
         self.om = ObservationalMemory(settings)
         self.message_threshold = settings.for_agent("bench").message_threshold  # no agent has settings of its own here
         self._queue = KeptTasks()
@@ -113,6 +121,12 @@ class Pipeline:
     def end_session(self, thread: str, resource: str) -> None:
         """Have done what an idle hour brings: what is still raw in a thread is observed, and that is activated."""
         self.om.force_observe(thread, resource)
+        self.work()
+
+    def cool(self, resource: str) -> None:
+        """Have done what comes of a pause in which the prompt cache of a resource's agent went cold."""
+        ScopeWorker(self.services._replace(settings=self._cold)).observe(resource)
+        ScopeWorker(self.services).observe(resource)  # and it is warm again: what clients go by is what was noted last
         self.work()
 
     def work(self) -> None:
@@ -160,6 +174,8 @@ def pipeline(
             yield made
         return
     with TemporaryDirectory(prefix="om-bench-") as empty:
-        settings = load_settings(environ=environment(url, empty, changed))
-        with Pipeline(settings, registry(settings)) as made:
+        variables = environment(url, empty, changed)
+        settings = load_settings(environ=variables)
+        cold = load_settings(environ={**variables, "OM_PROMPT_CACHE__LIFETIME": "1s"})
+        with Pipeline(settings, registry(settings), cold) as made:
             yield made

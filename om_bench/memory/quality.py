@@ -100,7 +100,7 @@ def _replayed(talk: Talk, running: Pipeline, count: Count, found: Online) -> Non
     window = running.message_threshold
     for message in talk.messages:
         running.push(message)
-        texts.append(_written(message))
+        texts.append(written(message))
         context, appended = running.om.get_context(message.thread_id, resource), count(texts[-1])
         ours.read(steady(context), appended, message.thread_id)
         whole.read(context.text, appended, message.thread_id)
@@ -130,7 +130,7 @@ def _note(talk: Talk, text: str, running: Pipeline, count: Count, found: Online)
     found.compression.append(round(sum(each.message_tokens for each in observations) / max(1, noted), 1))
 
 
-def _written(message: Message) -> str:
+def written(message: Message) -> str:
     """All that a model is billed for of a message: calls and results of tools too."""
     return message.content if isinstance(message.content, str) else msgspec.json.encode(message.content).decode()
 

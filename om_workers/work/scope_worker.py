@@ -230,15 +230,18 @@ def pressure_of(state: ScopeState, forced: Mapping[str, float] | None = None) ->
     """A scope's pressure. A thread's last activity is the lesser of its last message's time and the server's."""
     times = {**state.thread_times, **state.last}
     own = {*state.unsealed, *(chunk.thread for chunk in state.chunks)}
+    last_at = {thread: min(times.get(thread, state.now), state.now) for thread in own}
     return Pressure(
         chunks=state.chunks,
         unsealed=state.unsealed,
-        last_at={thread: min(times.get(thread, state.now), state.now) for thread in own},
+        last_at=last_at,
         observation_tokens=state.record.observation_tokens,
         observation_count=state.record.observation_count,
         drain=state.record.drain,
         forced=forced or {},
         paused=state.paused,
+        cached_at=max(last_at.values(), default=0),
+        reflection_tokens=state.record.reflection_tokens,
     )
 
 

@@ -17,7 +17,7 @@ _EMPTY = 8_000  # bytes: what a reader takes that has read nothing
 class Reader:
     """What was decoded and rendered at the last look at one thread's context, and the names that the next begins with.
 
-    `snapshot` is kept for those who fail open.
+    `snapshot` is kept for those who fail open; `read_at` is when the thread was read last (server's Unix ms), 0 = never.
     """
 
     def __init__(self, count: Callable[[str], int]) -> None:
@@ -26,6 +26,7 @@ class Reader:
         self.rendering = Rendering(count)
         self.names: Names | None = None
         self.snapshot: Snapshot | None = None
+        self.read_at = 0
 
     @property
     def weight(self) -> int:

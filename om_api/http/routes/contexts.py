@@ -11,6 +11,7 @@ from om_api.http.requests.guard import Guarded, composing, needs
 from om_api.http.requests.openai_forms import OpenAIMessage
 from om_api.http.requests.parameters import Also, ResourceId, ThreadId
 from om_api.http.requests.replies import answers, rendered
+from om_api.settings.model_settings import MODEL_NAME
 
 router = APIRouter(prefix="/v1/resources/{resource}/threads/{thread}", tags=["context"], route_class=Guarded)
 Format = Literal["text", "openai", "openai_responses", "anthropic", "gemini", "blocks"]
@@ -33,6 +34,13 @@ async def get_context(
         int | None, Query(ge=1, le=100_000_000, description="leave older messages out above this")
     ] = None,
     also: Also = (),
+    model: Annotated[
+        str | None,
+        Query(
+            pattern=rf"^{MODEL_NAME.pattern}$",
+            description="the agent's own model that it is for; without it `actor_model`",
+        ),
+    ] = None,
 ) -> Response:
     """The agent's whole memory for a thread: reflection, observations, raw messages, in the order prompt caches like.
 
@@ -44,5 +52,5 @@ async def get_context(
     bound to each of them, and 403 names the one it is not bound to. `composed` names their observations, `left_out` says why one
     is not there.
     """
-    found = await memory(request).get_context(thread, resource, max_tokens, **composing(request, also))
+    found = await memory(request).get_context(thread, resource, max_tokens, model=model, **composing(request, also))
     return await rendered(lambda: rendered_context(found, form))

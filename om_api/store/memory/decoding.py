@@ -99,6 +99,9 @@ def as_thread(thread: str, value: Mapping[bytes, bytes], unsealed: Mapping[str, 
         archived_at=_ms(text.get("archived_at", "")),
         last_observed_at=_ms(text.get("observed_at", "")),
         copied_from=_copied_from(text.get("copied_from", "")),
+        model=text.get("model", ""),
+        model_before=text.get("model_before", ""),
+        model_at=_ms(text.get("model_at", "")),
     )
 
 

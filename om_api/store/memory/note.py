@@ -31,6 +31,16 @@ def _noted(reply: Any) -> Outcome:
     return Outcome.REST if reply[0] == b"noted" else Outcome.SUPERSEDED
 
 
+def read_for(keys: Keys, scope: Scope, thread: str, epoch: str, model: str) -> Steps[Outcome]:
+    """Note for which of the Actor's models a thread is read from now on, unless its memory is another by now."""
+    of = keys.of(scope.resource)
+    return (yield from Verb("read_for", [of.record(scope), of.thread(thread)], [epoch, model], _told))
+
+
+def _told(reply: Any) -> Outcome:
+    return Outcome.REST if reply == b"noted" else Outcome.SUPERSEDED
+
+
 def stir(keys: Keys, scope: Scope, fingerprint: str) -> Steps[int]:
     """Note that a memory looks like `fingerprint` now; for how many ms of the server's it has."""
     of = keys.of(scope.resource)

@@ -1,3 +1,4 @@
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,9 +10,12 @@ from om_api.domain.policy import (
     activation,
     buffer_due,
     buffer_size,
+    cold_at,
     deadline,
     decide,
+    due_from,
     eligible,
+    is_cold,
     is_full,
     oldest_prefix,
     reflection,
@@ -19,6 +23,7 @@ from om_api.domain.policy import (
     threshold,
     wake,
 )
+from om_api.domain.timing.prompt_cache import PromptCache
 from om_api.domain.values import Chunk
 
 DEFAULT = Limits()
@@ -316,6 +321,123 @@ def test_below_the_hard_limit_every_thread_keeps_its_newest_messages(some):
 
     if some.u + some.b < DEFAULT.block_after:
         assert all(not gone[t] or raw[t] - gone[t] >= 2 for t in "xy")
+
+
+# -- the prompt cache
+
+_MINUTES = 60_000
+CLAUDE = PromptCache(lifetime_ms=5 * _MINUTES, minimum=1024, write=1.25, read=0.1)
+AWARE = Limits(timing="cache", cache=CLAUDE, floor=3_000)
+PRICED = Limits(timing="price", cache=CLAUDE, floor=3_000)
+FOUR = [chunk(f"c{n}", 6_000) for n in range(1, 5)]
+
+
+@pytest.mark.parametrize(
+    ("limits", "some", "expected"),
+    [
+        (DEFAULT, pressure(6_000, FOUR), 30_000),
+        (AWARE, pressure(6_000, FOUR), 36_000),
+        (AWARE, pressure(900), 30_000),  # too short to be cached
+        (Limits(timing="cache", cache=PromptCache()), pressure(6_000, FOUR), 30_000),  # no cache at all
+        (
+            Limits(timing="cache", cache=CLAUDE, block_after=20_000, message_threshold=30_000),
+            pressure(6_000, FOUR),
+            30_000,
+        ),
+        (PRICED, pressure(6_000, FOUR, messages=2), 15_000),  # 714 tokens a message: a step of about 10,000
+        (PRICED, pressure(6_000, [chunk("c1", 24_000, messages=2)], messages=2), 33_000),  # 7,500: of about 32,000
+        (PRICED, pressure(6_000, FOUR, messages=300), 15_000),  # never below half of T
+        (
+            Limits(timing="price", cache=PromptCache(lifetime_ms=1, read=0.01), floor=3_000),
+            pressure(6_000, FOUR),
+            27_000,
+        ),
+        (PRICED, pressure(1_000, [chunk("c1", 24_000, messages=1)], messages=0), 36_000),  # never above block_after
+    ],
+)
+def test_while_the_cache_is_warm_an_activation_is_due_from_there(limits, some, expected):
+    assert expected == due_from(some, limits)
+
+
+def test_a_window_at_the_threshold_waits_while_the_cache_is_warm_and_goes_once_it_is_cold():
+    chunks = [*FOUR[:3], chunk("c4", 7_000)]
+    warm = pressure(5_000, chunks, cached_at=NOW - 5 * _MINUTES + 1, last_at={"t": NOW - 5 * _MINUTES + 1})
+
+    assert decide(warm, AWARE, NOW).kind == "rest"
+    assert (cold_at(warm, AWARE), deadline(warm, AWARE, NOW)) == (NOW + 1, NOW + 1)
+    assert Move("activate", ("c1", "c2", "c3", "c4")) == decide(warm, AWARE, NOW + 1)
+
+
+@pytest.mark.parametrize(
+    ("u", "sizes", "expected"),
+    [(500, [6_000], 0), (3_000, [6_000], 1), (2_000, [6_000, 6_000], 1), (3_000, [6_000, 6_000], 2), (0, [29_500], 0)],
+)
+def test_what_leaves_for_free_leaves_the_floor_raw(u, sizes, expected):
+    cold = pressure(u, [chunk(f"c{n}", size) for n, size in enumerate(sizes, 1)], cached_at=NOW - 6 * _MINUTES)
+
+    assert expected == len(activation(cold, AWARE, NOW))
+
+
+def test_a_context_for_another_model_finds_nothing_cached():
+    other = pressure(3_000, [chunk("c1", 6_000)], cached_at=NOW, other_model=True)
+
+    assert is_cold(other, AWARE, NOW)
+    assert not is_cold(other, DEFAULT, NOW)
+    assert Move("activate", ("c1",)) == decide(other, AWARE, NOW)
+
+
+def test_nobody_is_cold_of_whom_nothing_is_known():
+    assert not is_cold(pressure(6_000, FOUR), AWARE, NOW)
+
+
+@pytest.mark.parametrize(
+    ("limits", "tokens", "drafted", "expected"),
+    [
+        (AWARE, 36_000, True, "reflect"),
+        (AWARE, 35_999, True, "rest"),
+        (AWARE, 36_000, False, "draft"),
+        (DEFAULT, 36_000, True, "rest"),
+    ],
+)
+def test_a_draft_counts_with_the_activation_that_leads_near_the_threshold(limits, tokens, drafted, expected):
+    some = Pressure(unsealed={"t": (900, 9)}, observation_tokens=tokens, observation_count=3)
+
+    assert expected == reflection(some, limits, drafted=drafted, forced=False)
+    assert is_full(tokens, 3, limits, drafted=drafted) is (expected != "rest")
+
+
+_timings = st.sampled_from([AWARE, PRICED])
+_pauses = st.integers(0, 20 * _MINUTES)
+
+
+@given(pressures(), _timings, _pauses, st.booleans())
+def test_the_cache_never_decides_what_may_be_activated(some, limits, pause, other):
+    """Only what is eligible goes; at block_after the same goes as without heed to it."""
+    seen = msgspec.structs.replace(some, cached_at=NOW - pause, other_model=other)
+    chosen = [each.id for each in activation(seen, limits, NOW)]
+    full = some.u + some.b >= limits.block_after
+
+    assert set(chosen) <= {each.id for each in eligible(some, 0 if full else limits.min_recent_messages)}
+    if full:
+        plain = msgspec.structs.replace(limits, timing="threshold")
+        assert chosen == [each.id for each in activation(some, plain, NOW)]
+
+
+@given(pressures(), _timings, _pauses)
+def test_nothing_waits_for_a_cache_that_is_cold(some, limits, pause):
+    """Breaks when what was due by the thresholds stays for good: once the cache is cold it goes."""
+    plain = activation(some, msgspec.structs.replace(limits, timing="threshold"), NOW)
+    cold = msgspec.structs.replace(some, cached_at=NOW - pause - limits.cache.lifetime_ms)
+
+    assert not plain or activation(cold, limits, NOW)
+
+
+@given(pressures(), _timings, _pauses)
+def test_a_scope_that_waits_for_its_cache_is_looked_at_then(some, limits, pause):
+    seen = msgspec.structs.replace(some, cached_at=NOW - pause)
+    at = cold_at(seen, limits)
+
+    assert at is None or decide(seen, limits, at).kind == "activate"
 
 
 # -- reflection

@@ -11,6 +11,7 @@ def test_groups_are_the_mappings_of_the_file():
         "reflection",
         "reflection.archive",
         "recall",
+        "prompt_cache",
         "working_memory",
         "hooks",
         "budget",

@@ -2,12 +2,14 @@
 
 import re
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from om_api.domain.errors import SettingsError
 from om_api.domain.policy import Limits
+from om_api.domain.timing.prompt_cache import PromptCache
 from om_api.settings import MemorySettings, load_settings
 from om_api.settings.catalogue import SETTINGS, about, dotted
 from om_api.settings.fields import parse_duration
@@ -155,8 +157,26 @@ def test_a_setting_cannot_be_changed_once_it_is_loaded():
         MemorySettings().message_threshold = 5
 
 
-def test_the_defaults_are_the_policys_defaults():
-    assert MemorySettings().limits() == Limits()
+def test_the_defaults_are_the_policys_defaults_but_that_prompt_caches_are_heeded():
+    usual = PromptCache(lifetime_ms=300_000, minimum=1024, write=1.25, read=0.1)
+    differing = {"floor": 3_000, "reflect_from": 36_000, "timing": "cache", "cache": usual}
+
+    assert MemorySettings().limits() == msgspec.structs.replace(Limits(), **differing)
+
+
+@pytest.mark.parametrize(
+    ("settings", "cache"),
+    [
+        ({"actor_model": "openai/gpt-5.2"}, (300_000, 1024, 1.0, 0.1)),
+        ({"actor_model": "Claude-Sonnet-4-6"}, (300_000, 1024, 1.25, 0.1)),
+        ({"actor_model": "deepseek-v4-pro"}, (3_600_000, 64, 1.0, 0.1)),
+        ({"actor_model": "of-our-own"}, (300_000, 1024, 1.25, 0.1)),
+        ({"actor_model": "gpt-4.1", "prompt_cache": {"lifetime": "1h", "minimum": 0}}, (3_600_000, 0, 1.0, 0.25)),
+        ({"prompt_cache": {"lifetime": "0s"}}, (0, 1024, 1.25, 0.1)),
+    ],
+)
+def test_the_prompt_cache_is_that_of_the_agents_model_unless_it_is_set(settings, cache):
+    assert msgspec.structs.astuple(MemorySettings.model_validate(settings).limits().cache) == cache
 
 
 @pytest.mark.parametrize(
@@ -165,7 +185,7 @@ def test_the_defaults_are_the_policys_defaults():
         ({"buffer_tokens": 0.5}, {"buffer_tokens": 15_000}),
         ({"buffer_tokens": 1}, {"buffer_tokens": 1}),
         ({"buffer_tokens": 29_999}, {"buffer_tokens": 29_999}),
-        ({"message_threshold": 999}, {"buffer_tokens": 200, "floor": 200, "block_after": 1_199}),
+        ({"message_threshold": 999}, {"buffer_tokens": 200, "floor": 100, "block_after": 1_199}),
         ({"buffer_activation": 1.0}, {"floor": 0}),
         ({"buffer_activation": 1}, {"floor": 0}),
         ({"buffer_activation": 1_000}, {"floor": 1_000}),

@@ -3,8 +3,12 @@
 import pytest
 
 from om_api.domain.errors import InvalidInputError
-from om_bench.cost.cache import ACTORS, ANTHROPIC, DEEPSEEK, GEMINI, GEMINI_2, OBSERVERS, OPENAI, Cache, Split, rules_of
+from om_bench.cost.cache import ACTORS, OBSERVERS, Cache, Split, rules_of
 from om_bench.cost.wire import Piece
+
+ANTHROPIC, OPENAI, GEMINI_2, GEMINI, DEEPSEEK = map(
+    rules_of, ("claude-sonnet-4-6", "gpt-5.2", "gemini-2.5-pro", "gemini-3-pro", "deepseek-v4-pro")
+)
 
 
 def sent(*pieces):

@@ -1694,6 +1694,7 @@ export interface components {
          *         `scope` is in force; `configured_scope` differs from it until `om migrate-scope` moves the memory. `cost_today` is what
          *         models cost on this UTC day, in dollars, without calls of unknown price; `budget_reached` names the settings of the
          *         budgets that are used up, "" while none is. `lag` is for how many seconds the oldest work has been waiting, or under way.
+         *         `cache_cold_at` is when (server's Unix ms) the prompt cache goes cold for which ready chunks wait, 0 where none does.
          *         `rejected_dropped` entries left the quarantine because it was full. `reviews` reflections wait for somebody to approve them.
          */
         Stats: {
@@ -1718,6 +1719,8 @@ export interface components {
             observing: boolean;
             reflecting: boolean;
             due: boolean;
+            /** @default 0 */
+            cache_cold_at: number;
             rejected: number;
             /** @default 0 */
             rejected_dropped: number;
@@ -1827,7 +1830,8 @@ export interface components {
          *         and "" where nobody knows; likewise for the suggested response. An empty text with a time: it was noted that there is none.
          *         `title_by` is who gave it its title: `observer` where it was suggested, and gives way to the next suggestion. `archived_at`
          *         is 0 for one that is not archived, `last_observed_at` for one of which nothing was activated yet; `copied_from` is what a
-         *         copy was made of. `place` is where it stands in the order of activity, to read on behind.
+         *         copy was made of. `model` is the Actor's, for which it is read since `model_at`, `model_before` the one before; "" where
+         *         nobody named one. `place` is where it stands in the order of activity, to read on behind.
          */
         ThreadState: {
             id: string;
@@ -1861,6 +1865,12 @@ export interface components {
             last_observed_at: number;
             /** @default null */
             copied_from: components["schemas"]["CopiedFrom"] | null;
+            /** @default  */
+            model: string;
+            /** @default  */
+            model_before: string;
+            /** @default 0 */
+            model_at: number;
         };
         /**
          * ToolCallPart
@@ -2258,6 +2268,8 @@ export interface operations {
                 max_tokens?: number | null;
                 /** @description other resources whose notes count too, beside what `compose` says; may be repeated */
                 also?: string[];
+                /** @description the agent's own model that it is for; without it `actor_model` */
+                model?: string | null;
             };
             header?: never;
             path: {

@@ -1,0 +1,1 @@
+"""What moments cost: what a provider keeps of a prompt, and when another one is cheapest."""
