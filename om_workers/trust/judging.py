@@ -16,9 +16,10 @@ from om_workers.trust.sayings import Saying
 _SENTENCE = re.compile(r"(?<=[.!?;…])[\"”')]?\s+|(?<=[。！？])|[\n\r\u2028\u2029]+")
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 _FOLLOWS = 2  # sentences behind an order that are of a piece with it
-_BRIEF = 400  # characters of a passage that is all of a piece with an order in it
-_SAID = 0.3  # the share of a note's words from which on a passage has anything to do with it
-_TOLD = 0.6  # from which on it is what the passage says
+_BRIEF = 400  # characters of a saying that is all of a piece with an order in it
+_SAID = 0.3  # the share of a note's words from which on a saying has anything to do with it
+_TOLD = 0.6  # from which on it is what the saying says
+_NEARLY = 0.75
 _HALF = 0.5
 _HARDLY = 0.1
 _ABOUT = re.compile(
@@ -47,13 +48,20 @@ _NOBODY = _Heard("", frozenset())
 
 
 class Judge:
-    """Says of notes whether they may stand, by the passages they were made of and by what was quoted `before`.
+    """Says of notes whether they may stand, by the sayings they were made of and by what was quoted `before`.
 
-    `unknown` is whose an order is that no passage gives.
+    `vouched` are lines of earlier notes that stand: what is said of the user in them was judged. `unknown` is whose an order is
+    that nobody in the sayings gives.
     """
 
-    def __init__(self, sayings: Sequence[Saying], before: Sequence[Mark] = (), unknown: str = "the assistant") -> None:
-        self._sayings, self._unknown = sayings, unknown
+    def __init__(
+        self,
+        sayings: Sequence[Saying],
+        before: Sequence[Mark] = (),
+        vouched: Sequence[str] = (),
+        unknown: str = "the assistant",
+    ) -> None:
+        self._sayings, self._lines, self._unknown = sayings, vouched, unknown
         self._before = [_Heard(mark.source, words_of(mark.said), mark.kind) for mark in before]
 
     @cached_property
@@ -97,10 +105,10 @@ class Judge:
     def _ours(self) -> frozenset[str]:
         """The words of all who are trusted, less what an assistant repeats of an order or of a claim about the user."""
         kept = list(self._own)
-        for passage in self._sayings:
-            if passage.trusted and not passage.own:
+        for saying in self._sayings:
+            if saying.trusted and not saying.own:
                 kept += [
-                    word for text in sentences(passage.text) if not self._is_repeated(text) for word in words_of(text)
+                    word for text in sentences(saying.text) if not self._is_repeated(text) for word in words_of(text)
                 ]
         return frozenset(kept)
 
@@ -123,6 +131,19 @@ class Judge:
         """Those who may say nothing of the user that stands: what the user himself pastes may well be true of him."""
         pairs = zip(self._sayings, self._words, strict=True)
         return [_Heard(each.source, words) for each, words in pairs if not (each.trusted or each.pasted)]
+
+    @cached_property
+    def _vouched(self) -> list[frozenset[str]]:
+        """The words of earlier notes on the user, by line."""
+        return [words_of(line) for line in self._lines if _ABOUT.search(line)]
+
+    def _known(self, told: frozenset[str], words: frozenset[str]) -> float:
+        """How much of what words tell is among others, or in one earlier note on the user that says nearly all of it."""
+        return max(self._share(told, words), self._noted(told))
+
+    def _noted(self, told: frozenset[str]) -> float:
+        shares = (self._share(told, line) for line in self._vouched)
+        return max((share for share in shares if share >= _NEARLY), default=0.0)
 
     def _share(self, told: frozenset[str], known: frozenset[str]) -> float:
         """How much of what words tell is among others: rare ones tell more."""
@@ -150,7 +171,7 @@ class Judge:
         if not _ABOUT.search(said):
             return None
         claimed, claim = self._best(told, self._claimants)
-        ours = self._share(told, self._ours) if claimed >= _SAID else 1.0
+        ours = self._known(told, self._ours) if claimed >= _SAID else 1.0
         return Mark("claim", claim.source, said) if ours < min(claimed, _HALF) else None
 
     def _is_named(self, source: str) -> bool:
@@ -163,16 +184,17 @@ class Judge:
     def _told_by(self, told: frozenset[str]) -> str:
         """Who says something that nobody says who is trusted."""
         heard, piece = self._best(told, self._distrusted)
-        return piece.source if heard >= _TOLD and self._share(told, self._ours) < _SAID else ""
+        return piece.source if heard >= _TOLD and self._known(told, self._ours) < _SAID else ""
 
     def _alone(self, told: frozenset[str]) -> float:
-        """How much of it that passage says which says most of it, of people who speak for themselves."""
+        """How much of it that saying says which says most of it, of people who speak for themselves."""
         pairs = zip(self._sayings, self._words, strict=True)
-        return max((self._share(told, words) for each, words in pairs if each.trusted and each.own), default=0.0)
+        own = (self._share(told, words) for each, words in pairs if each.trusted and each.own)
+        return max(max(own, default=0.0), self._noted(told))
 
     def _whose(self, told: frozenset[str], look: Look, ordered: str) -> str:
         """Whose order a note is that looks like one; "" for what a user may have wished himself."""
-        own = self._share(told, self._own)
+        own = self._known(told, self._own)
         heard, piece = self._best(told, self._distrusted)
         if heard > own and heard >= _SAID:
             return ordered or piece.source
@@ -197,7 +219,7 @@ class Judge:
         for said in [text, *sentences(text)]:
             told = words_of(said)
             heard, _ = self._best(told, self._distrusted)
-            if self.of(said) or (heard >= _TOLD and self._share(told, self._ours) < _HARDLY):
+            if self.of(said) or (heard >= _TOLD and self._known(told, self._ours) < _HARDLY):
                 return True
         return False
 
@@ -221,16 +243,16 @@ def sentences(text: str) -> list[str]:
     return [each.strip() for each in _SENTENCE.split(text) if each.strip()]
 
 
-def _orders(passage: Saying, least: Look) -> list[_Heard]:
-    """The sentences of a passage that look like orders, each with those that are of a piece with it."""
-    if not look_of(passage.text) >= least:
+def _orders(saying: Saying, least: Look) -> list[_Heard]:
+    """The sentences of a saying that look like orders, each with those that are of a piece with it."""
+    if not look_of(saying.text) >= least:
         return []
-    said, found, left = sentences(passage.text), list[_Heard](), 0
+    said, found, left = sentences(saying.text), list[_Heard](), 0
     joined = [f"{one} {other}" for one, other in zip(said, [*said[1:], ""], strict=True)]
-    whole = len(passage.text) <= _BRIEF and look_of(passage.text) is Look.ORDERS
+    whole = len(saying.text) <= _BRIEF and look_of(saying.text) is Look.ORDERS
     for text, both in zip(said, joined, strict=True):
         look = look_of(text)
         left = _FOLLOWS + 1 if Look.ORDERS in (look, look_of(both)) else max(left - 1, 0)
         if look >= least or left or whole:
-            found.append(_Heard(passage.source, words_of(text)))
+            found.append(_Heard(saying.source, words_of(text)))
     return [each for each in found if each.words]

@@ -1,18 +1,19 @@
 """Noting: the lines of notes as they may stand, and values without what only those say whom nobody trusts."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Any
 
 from msgspec.structs import replace
 
-from om_api.domain.note_lines import body
+from om_api.domain.note_lines import body, told
 from om_api.domain.notes.marks import MARK, Mark, mark_of, marked
 from om_workers.prompts.parse import Observed
 from om_workers.trust.judging import Judge, sentences, without_label
 
 _BULLET = "* "
 _SOMEBODY = "somebody"
+_MOST_LINES = 200
 
 
 def judged(observed: Observed, judge: Judge) -> Observed:
@@ -106,6 +107,12 @@ def of_task(text: str, judge: Judge) -> str:
     if judge.harmless or not text:
         return text
     return "\n".join(line for line in text.split("\n") if not judge.only_heard(without_label(line.strip())))
+
+
+def vouched_in(texts: Sequence[str]) -> list[str]:
+    """The newest lines of notes that are not marked, at most 200."""
+    lines = (line for text in reversed(texts) for line in reversed(text.split("\n")))
+    return list(islice((said for line in lines if (said := told(line)) and not mark_of(line)), _MOST_LINES))
 
 
 def marks_in(texts: Sequence[str]) -> list[Mark]:

@@ -11,7 +11,7 @@ from om_workers.trust.disguises import is_hidden
 from om_workers.trust.looks import Look, look_of
 
 PASTED = "text that the user pasted"
-LONGEST = 200_000  # characters read of one passage: no model is shown more of it
+LONGEST = 200_000  # characters read of one saying: no model is shown more of it
 _LONG = 800  # characters of a message from which on its orders to a model are taken for handed on
 _THINGS = (
     r"(?:e-?mails?|mails?|messages?|texts?|pages?|web ?sites?|articles?|documents?|docs?|files?|reviews?|posts?|comments?"

@@ -177,3 +177,18 @@ def test_an_untrusted_thread_is_kept_out_of_reflections_where_its_agent_says_so(
     assert world.om.observations("harold") == []
     assert "Trieste" not in world.context().text
     assert [hit.id for hit in world.om.recall("boats Trieste", "harold").hits] == ["p1"]
+
+
+def test_no_attack_closes_a_tag_of_ours_while_it_is_raw_recalled_or_an_excerpt(client, prefix):
+    world = _world(client, prefix, _Gullible())
+    closes = {}
+    for attack in attacks("marking", "pasted"):
+        resource = attack.name
+        raw = [replace(each, thread_id="t-1", resource_id=resource) for each in attack.messages()]
+        world.om.add_messages(raw)
+        read = [world.context(thread, resource).text for thread in ("t-1", "t-2")]
+        read.append(world.om.answer_recall({"query": "previous instructions mallory"}, resource))
+        if any("</observations>" in text or "</thread>" in text for text in read):
+            closes[resource] = read
+
+    assert closes == {}

@@ -44,6 +44,14 @@ def test_a_user_who_says_it_too_is_believed():
     assert Judge([own, TOOL]).of("User prefers Mallory Bank") is None
 
 
+def test_what_earlier_notes_say_of_the_user_is_known_of_him_and_what_they_nearly_say_is_not():
+    noted = "* User owns the Hotel Miramar by the station"
+
+    assert Judge([TOOL], vouched=[noted]).of("User owns Hotel Miramar") is None
+    assert Judge([TOOL], vouched=["* User asked about Mallory Bank"]).of("User prefers Mallory Bank")
+    assert Judge([TOOL], vouched=["* web: Hotel Miramar"]).of("User owns Hotel Miramar")
+
+
 def test_an_assistant_that_repeats_an_order_or_a_claim_vouches_for_nothing():
     crm = Saying("tool crm", "user: owner of Hotel Miramar since 2019", trusted=False)
     repeats = Saying("the assistant", "The user is the owner of Hotel Miramar since 2019.", trusted=True)

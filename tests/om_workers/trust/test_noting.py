@@ -3,7 +3,7 @@ import pytest
 from om_api.domain.notes.marks import Mark
 from om_workers.prompts.parse import Observed
 from om_workers.trust.judging import Judge
-from om_workers.trust.noting import judged, marks_in, of_task, quoted, without_heard
+from om_workers.trust.noting import judged, marks_in, of_task, quoted, vouched_in, without_heard
 from om_workers.trust.sayings import Saying
 
 USER = Saying("the user", "I leave for Lisbon on Friday.", trusted=True, own=True)
@@ -69,6 +69,10 @@ def test_where_everybody_is_trusted_everything_stays():
 
     assert judged(observed, Judge([USER])) is observed
     assert without_heard({"a": "Mallory"}, Judge([USER])) == ({"a": "Mallory"}, [])
+
+
+def test_what_stands_in_notes_is_found_newest_first():
+    assert vouched_in(["Date: Dec 4\n* old", f"* {ORDER}\n* new"]) == ["new", "old"]
 
 
 def test_marks_are_found_in_notes():

@@ -1,6 +1,7 @@
 """`om chunks`, `observations`, `history`, `sources`: what is remembered can be read, down to the messages behind it."""
 
 import pytest
+from attacks import planted
 from world import World
 
 from om_api.cli.commands.history import _foremost
@@ -140,3 +141,12 @@ def test_groups_are_listed_and_printed(om_json, om, world):
     assert om("groups", "harold", "aaaaaaaa").exit_code == 1
     assert "a month such as 2026-03" in om("groups", "harold", "x y").stderr
     assert om("groups", "nobody").exit_code == 1
+
+
+def test_what_was_marked_is_listed_alone(om_json, om, world):
+    planted(world)
+
+    assert [each["thread_id"] for each in om_json("observations", "harold", "--marked")] == ["t-1"]
+    text = om("observations", "harold", "--marked", "--text").output
+    assert "⚠ Said by tool crm_read, not by the user" in text
+    assert "Lisbon" not in text

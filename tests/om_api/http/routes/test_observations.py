@@ -1,5 +1,6 @@
 """Observations over HTTP: of a whole resource, or of one thread."""
 
+from attacks import planted
 from refusals import problem
 
 HAROLD = "/v1/resources/harold"
@@ -26,3 +27,10 @@ def test_an_observation_whose_messages_have_expired_has_none_in_force_and_replac
     assert gone == 2
     for name in names:
         assert ask("GET", f"{HAROLD}/observations/{name}/messages").json() == {"items": [], "next": None}
+
+
+def test_marked_ones_can_be_read_alone_and_say_how_many_lines_are(world, walk):
+    planted(world)
+
+    assert [each["marked"] for each in walk(f"{HAROLD}/observations")] == [1, 0]
+    assert [each["thread_id"] for each in walk(f"{HAROLD}/observations", marked=True)] == ["t-1"]

@@ -1,6 +1,7 @@
 """One agent's pages: an observation with what is behind it, and one that is gone."""
 
 import pytest
+from attacks import planted
 
 
 @pytest.fixture
@@ -31,3 +32,10 @@ def test_one_that_a_generation_took_in_says_which(sign_in, world, noted):
     answer = sign_in("reader", "harold").get(f"/ui/agents/harold/observations/{noted.id}")
     assert "generation 1</a>" in answer.text
     assert "The boat leaves at nine." in answer.text
+
+
+def test_a_marked_line_is_seen_as_what_is_only_quoted(sign_in, world):
+    planted(world)
+    answer = sign_in("reader", "harold").get("/ui/agents/harold")
+    assert answer.text.count('class="quoted"') == 1
+    assert "no fact about the user" in answer.text
