@@ -22,6 +22,7 @@ LINES = [
     backup_format.MessageLine(score=1.5, message="{}", chunk="c1"),
     backup_format.RejectedLine(entry="{}"),
     backup_format.WorkingLine(fields={"version:": "1", "value:": "{}"}),
+    backup_format.RedactedLine(fields={"email 0123456789": Encoded("/wA=")}),
     backup_format.SeenLine(thread="t1", window=3, ids=["m1", Encoded("/w==")]),
     backup_format.End(lines=10, sha256="ab"),
 ]
