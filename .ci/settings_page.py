@@ -96,6 +96,7 @@ _SECTIONS = {
     ("reflection",): "`reflection`",
     ("reflection", "archive"): "`reflection.archive`: how observations are [set aside in groups](groups.md)",
     ("recall",): "`recall`",
+    ("prompt_cache",): "`prompt_cache`",
     ("working_memory",): "`working_memory`: fields that the Actor keeps ([working memory](working-memory.md))",
     ("budget",): "`budget`: of one agent",
     ("total_budget",): "`total_budget`: of all agents together, in the base file only",
