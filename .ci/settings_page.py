@@ -96,6 +96,7 @@ _SECTIONS = {
     ("reflection",): "`reflection`",
     ("reflection", "archive"): "`reflection.archive`: how observations are [set aside in groups](groups.md)",
     ("recall",): "`recall`",
+    ("prompt_cache",): "`prompt_cache`",
     ("working_memory",): "`working_memory`: fields that the Actor keeps ([working memory](working-memory.md))",
     ("hooks",): "`hooks`: code of your own around what models read and write ([hooks](hooks.md))",
     ("redaction",): "`redaction`: what is replaced by placeholders ([redaction](redaction.md))",

@@ -33,6 +33,8 @@ SMALL = {
     "OM_OBSERVATION_THRESHOLD": "4000",
     "OM_MIN_RECENT_MESSAGES": "0",
     "OM_TOKENIZER": "estimate",
+    "OM_BUFFER_ACTIVATION": "0.8",
+    "OM_REFLECTION__BUFFER_ACTIVATION": "0.5",
     "OM_PROMPT_CACHE__TIMING": "threshold",  # what is promised of a prompt cache is promised in tests of their own
 }
 

@@ -554,10 +554,12 @@ def test_the_page_names_every_field_of_a_threads_hash(client, prefix):
         Scripted(
             "<observations>\n* noted\n</observations>\n<current-task>x</current-task>\n<thread-title>\nthe roof\n</thread-title>"
         ),
+        prompt_cache__timing="cache",
     )
     world.say("the roof leaks")
     world.om.force_observe("t-1", "harold")
     world.settle()
+    world.context(model="gpt-5.2")
 
     assert {name.decode() for name in client.hgetall(f"{prefix}:{{harold}}:thread:t-1")} == fields_of("Thread")
 

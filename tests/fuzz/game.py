@@ -31,6 +31,13 @@ def sets_aside(seed: int) -> bool:
     return seed % 20 in {12, 14, 19}
 
 
+_CACHES = (
+    {},
+    {"prompt_cache__timing": "cache", "prompt_cache__minimum": "0", "prompt_cache__lifetime": "1s"},
+    {"prompt_cache__timing": "price", "prompt_cache__minimum": "0", "prompt_cache__lifetime": "5m"},
+)
+
+
 class Game:
     """Who is under way, what was done, what was accepted. `client` is plain redis-py on a real server.
 
@@ -69,6 +76,7 @@ class Game:
             "working_memory__template": TEMPLATE,
             "reflection__review": self.dice.choice(["off", "off", "ask"]),
         }
+        options |= _CACHES[seed % len(_CACHES)]
         if sets_aside(seed):  # nobody reviews what no model wrote
             options |= {"reflection__mode": "archive", "reflection__review": "off"}
         if self.slots:  # else a new store would have 64 parts there, each of which is asked by every claim
