@@ -29,6 +29,7 @@ try:
     from om_bench.harness.loading import load
     from om_bench.harness.page import check_block, write_block
     from om_bench.harness.pipeline import RECOMMENDED, THRIFTY
+    from om_bench.judged.commands import commands
     from om_bench.memory import composing, memory_report
     from om_bench.memory import gate as gates
     from om_bench.memory import recall as across
@@ -355,6 +356,9 @@ def cost(
     found = costs.measure(made, name, plan, os.environ.get(_URL))
     return found, costs.as_lines(found), costs.drawings(found)
 
+
+for judged in commands(_reported):
+    bench.add_command(judged)
 
 _LOAD, _GROUND = Load(), Ground()
 _FEW = click.FloatRange(0, min_open=True)

@@ -1,0 +1,36 @@
+"""The models that a run names: whether they can be asked here, and what would make them others."""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+
+from om_api.domain.errors import ModelError, SettingsError
+from om_api.settings import ModelSettings, Settings
+from om_api.settings.model_settings import key_variable, who_answers
+from om_bench.judged.asking import SCRIPTED
+from om_workers.calls.registry import Registry
+
+
+def check(named: Mapping[str, str], settings: Settings) -> None:
+    """Raise SettingsError for a model that cannot be asked here; `named` are names by the options that name them."""
+    for option, name in named.items():
+        known = settings.models.get(name) or ModelSettings()
+        for one in who_answers(name, known):
+            _check_key(f"{option} {name}", one, settings)
+            try:
+                Registry(settings).itself(one)
+            except ModelError as error:
+                raise SettingsError(f"{option} {name}: {error}; docs/models.md says how to name a model") from error
+
+
+def _check_key(option: str, name: str, settings: Settings) -> None:
+    holder = key_variable(name, settings.models.get(name) or ModelSettings())
+    if holder and not (settings.variable(holder) or "").strip():
+        raise SettingsError(
+            f"{option} needs a key: set {holder} to the provider's, or name `{SCRIPTED}`, which needs none"
+        )
+
+
+def digests(names: Iterable[str], settings: Settings) -> dict[str, str]:
+    """A hash of what the configuration says of each of these models; no key is part of it."""
+    known = {name: settings.models.get(name) or ModelSettings() for name in names}
+    return {name: hashlib.sha256(model.model_dump_json().encode()).hexdigest()[:16] for name, model in known.items()}
