@@ -26,6 +26,7 @@ from om_bench.judged.memories import JudgedGround
 from om_bench.judged.prompts import fingerprint
 from om_bench.judged.protocols import PROTOCOLS, JudgedProtocol
 from om_bench.judged.running import MEMORIES, AskedQuestion, RunManner, chosen, left, run
+from om_workers.calls.registry import Registry
 
 Reported: TypeAlias = Callable[[Callable[..., Any]], Callable[..., None]]
 SAMPLES = Path(__file__).parent / "samples"
@@ -118,12 +119,12 @@ def _measured(protocol: JudgedProtocol, told: JudgedRequest) -> tuple[Any, list[
     changed = (f"observer_model={told.observer}", f"reflector_model={told.observer}", *told.settings)
     manner = RunManner(protocol, told.model, told.judge, told.recalls, told.jobs)
     with _store(os.environ.get("OM_REDIS_URL")) as url:
-        ground = JudgedGround(url, changed, settings)
+        ground = JudgedGround(url, changed, settings, Registry(settings))
         if told.only_estimate:
             found = _estimate(asked, set(), ground, manner, told)
             return found, list(estimate.as_lines(found))
         named = {"--model": told.model, "--judge": told.judge, "--observer": told.observer}
-        models.check(named, settings)
+        models.check(named, settings, ground.registry)
         folder = told.out or Path(re.sub(r"[^\w.-]+", "-", f"{protocol.name}-{told.model}"))
         with journal(folder, _plan(protocol, files, told, settings)) as kept:
             return _judged(asked, kept, ground, manner, told)

@@ -168,7 +168,8 @@ def _spread(places: Sequence[int]) -> list[int]:
 def _sampled(tried: Sequence[AskedQuestion], ground: JudgedGround, ratio: float, count: Count) -> SampledWork:
     model, tokens, contexts = Metered(count, ratio), 0, list[int]()
     for asked in tried:
-        with standing(ground, f"estimate-{asked.place}", lambda settings: MeteredRegistry(settings, model)) as running:
+        metered = ground._replace(registry=MeteredRegistry(ground.models, model))
+        with standing(metered, f"estimate-{asked.place}") as running:
             fill(running, asked.talk)
             context = AskedContexts(running).asked(asked.question, asked_at(asked.question, asked.talk))
         contexts.append(context.tokens)

@@ -2,7 +2,7 @@
 
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import pairwise
 from pathlib import Path
@@ -42,15 +42,12 @@ class JudgedGround(NamedTuple):
     url: str
     changed: tuple[str, ...]
     models: Settings
+    registry: Registry
 
 
 @contextmanager
-def standing(
-    ground: JudgedGround, place: str, registry: Callable[[Settings], Registry] | None = None
-) -> Iterator[Pipeline]:
+def standing(ground: JudgedGround, place: str) -> Iterator[Pipeline]:
     """A pipeline whose keys nobody else's of this run share; of the configuration it knows the models, and nothing else.
-
-    `registry` makes who knows the models, where it is not the pipeline's own.
 
     What its resource held before is gone, and what it holds in the end too. Raises StoreError and SettingsError.
     """
@@ -59,7 +56,7 @@ def standing(
         own = {name: text for name, text in os.environ.items() if not name.startswith("OM_")}
         named = {"OM_CONFIG_DIR": folder, "OM_PREFIX": f"om-bench:{place}"}
         settings = load_settings(environ=own | environment(ground.url, folder, ground.changed) | named)
-        with Pipeline(settings, registry and registry(settings)) as running:
+        with Pipeline(settings, ground.registry) as running:
             running.om.clear(RESOURCE)
             try:
                 yield running

@@ -10,14 +10,14 @@ from om_bench.judged.asking import SCRIPTED
 from om_workers.calls.registry import Registry
 
 
-def check(named: Mapping[str, str], settings: Settings) -> None:
+def check(named: Mapping[str, str], settings: Settings, registry: Registry) -> None:
     """Raise SettingsError for a model that cannot be asked here; `named` are names by the options that name them."""
     for option, name in named.items():
         known = settings.models.get(name) or ModelSettings()
         for one in who_answers(name, known):
             _check_key(f"{option} {name}", one, settings)
             try:
-                Registry(settings).itself(one)
+                registry.itself(one)
             except ModelError as error:
                 raise SettingsError(f"{option} {name}: {error}; docs/models.md says how to name a model") from error
 
