@@ -84,6 +84,7 @@ def _reported(measure: Callable[..., Found]) -> Callable[..., None]:
 
 def _check_whole(options: Mapping[str, Any]) -> None:
     parts = {"names": "--only", "offline": "--offline", "swept": "--sweep"}
+    parts |= {"limit": "--limit", "kinds": "--category", "only_estimate": "--estimate"}
     if given := [option for name, option in parts.items() if options.get(name)]:
         raise click.UsageError(f"--write replaces all figures of a page by these: leave out {given[0]}")
 
@@ -99,7 +100,7 @@ def _settings(default: str) -> Callable[..., Any]:
     epilog=examples("om bench memory locomo10.json", "om bench speed --only add_message", "om bench cost"),
 )
 def bench() -> None:
-    """Measure speed, cost, and what a memory keeps without a model.
+    """Measure speed, cost, what a memory keeps without a model, and what a model answers from it.
 
     Each on a store of its own, or on that of OM_REDIS_URL, whose keys `om-bench:…` are used then.
     """
