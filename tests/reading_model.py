@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from model_server import Behaviour, Call, Canned, ModelServer, completion
+from model_server import Behaviour, Call, Canned, ModelServer, prompt_of, whole
 
 from om_bench.judged.memories import JudgedGround
 from om_workers.calls.registry import Registry
@@ -32,18 +32,24 @@ class ReadingModel(ModelServer):
 
     def begin(self, request: dict[str, Any], headers: Mapping[str, str], path: str) -> Call:
         call = super().begin(request, headers, path)
-        system, prompt = (str(message["content"]) for message in request["messages"])
+        system, prompt = _said(request)
         role = "read" if system.startswith("You answer") else "judge" if system.startswith("You judge") else "observe"
         self.prompts.append((role, system, prompt))
         if (instead := self._gets(role, call.n)) is not None:
             return call._replace(behaviour=instead)
         if role == "observe":
             return call
-        return call._replace(behaviour=Canned(200, completion(request, self._answers[role](system, prompt))))
+        return call._replace(behaviour=Canned(200, whole(request, self._answers[role](system, prompt))))
 
     def asked(self, role: str) -> Counter[str]:
         """How often it was asked each thing in a role."""
         return Counter(prompt for each, _, prompt in self.prompts if each == role)
+
+
+def _said(request: dict[str, Any]) -> tuple[str, str]:
+    if "contents" in request:
+        return str(request["systemInstruction"]["parts"][0]["text"]), prompt_of(request)
+    return str(request["messages"][0]["content"]), prompt_of(request)
 
 
 def configured(folder: Any, url: str, **more: Any) -> Any:

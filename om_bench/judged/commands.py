@@ -91,7 +91,7 @@ def _options() -> list[Callable[[Any], Any]]:
         click.argument("files", nargs=-1, metavar="[FILE...]", type=_PATH),
         click.option("--model", required=True, metavar="MODEL", help="Who answers."),
         click.option("--judge", required=True, metavar="MODEL", help="Who judges the answers."),
-        click.option("--observer", default="extractive", show_default=True, metavar="MODEL", help="Who takes the notes."),
+        click.option(models.NOTES, default="extractive", show_default=True, metavar="MODEL", help="Who takes the notes."),
         click.option("--set", "settings", multiple=True, metavar="NAME=VALUE",
                      help="Setting of the memory; may be repeated.  [default: those that are shipped]"),
         click.option("--category", "kinds", multiple=True, metavar="KIND",
@@ -123,7 +123,7 @@ def _measured(protocol: JudgedProtocol, told: JudgedRequest) -> tuple[Any, list[
         if told.only_estimate:
             found = _estimate(asked, set(), ground, manner, told)
             return found, list(estimate.as_lines(found))
-        named = {"--model": told.model, "--judge": told.judge, "--observer": told.observer}
+        named = {"--model": told.model, "--judge": told.judge, models.NOTES: told.observer}
         models.check(named, settings, ground.registry)
         folder = told.out or Path(re.sub(r"[^\w.-]+", "-", f"{protocol.name}-{told.model}"))
         with journal(folder, _plan(protocol, files, told, settings)) as kept:

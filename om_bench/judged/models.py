@@ -3,16 +3,21 @@
 import hashlib
 from collections.abc import Iterable, Mapping
 
+from om_api.billing.prices import is_extractive
 from om_api.domain.errors import ModelError, SettingsError
 from om_api.settings import ModelSettings, Settings
 from om_api.settings.model_settings import key_variable, who_answers
 from om_bench.judged.asking import SCRIPTED
 from om_workers.calls.registry import Registry
 
+NOTES = "--observer"  # the option of who takes them, which may be no model at all
+
 
 def check(named: Mapping[str, str], settings: Settings, registry: Registry) -> None:
     """Raise SettingsError for a model that cannot be asked here; `named` are names by the options that name them."""
     for option, name in named.items():
+        if option != NOTES and is_extractive(name, settings.models):
+            raise SettingsError(f"{option} {name} takes notes and answers nothing: name a model, or `{SCRIPTED}`")
         known = settings.models.get(name) or ModelSettings()
         for one in who_answers(name, known):
             _check_key(f"{option} {name}", one, settings)

@@ -54,7 +54,7 @@ def chosen(
         AskedQuestion(place, talk, number, question)
         for place, talk in enumerate(talks)
         for number, question in enumerate((*talk.questions, *talk.unproven))
-        if not kinds or set(kinds) & {question.kind, *protocol.kinds(question)}
+        if talk.messages and (not kinds or set(kinds) & {question.kind, *protocol.kinds(question)})
     ]
     if limit is None or limit >= len(every):
         return every

@@ -97,7 +97,7 @@ def test_what_a_model_noted_is_kept_and_not_asked_for_again(tmp_path, server_url
 
 def test_an_observer_that_answers_nothing_useful_for_a_while_is_asked_again(tmp_path, server_url, monkeypatch):
     monkeypatch.setattr("om_bench.judged.patience.patience_ms", lambda _error: 20)
-    monkeypatch.setattr("om_workers.work.observer.patience_ms", lambda _error: 1)
+    monkeypatch.setattr("om_workers.work.observer.patience_ms", lambda _error: 400)
     talk = Talk("t", tuple(said(n, n * 1000) for n in range(4)), ())
     with ReadingModel(gets=lambda _role, n: Behaviour.error_500 if n <= 4 else None) as server:
         settings = load_settings(configured(tmp_path / "config", server.url), {})

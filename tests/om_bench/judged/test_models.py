@@ -29,8 +29,16 @@ def test_a_model_of_tiers_needs_the_keys_of_them_all(tmp_path):
 def test_what_needs_no_key_can_be_asked(tmp_path):
     settings = load_settings(configured(tmp_path / "c", "http://127.0.0.1:1"), {})
 
-    for name in ("scripted", "extractive", "fake"):
+    for name in ("scripted", "fake"):
         checked(name, settings)
+
+
+def test_what_takes_notes_only_neither_answers_nor_judges():
+    settings = load_settings(environ={})
+
+    check({"--observer": "extractive"}, settings, Registry(settings))
+    with pytest.raises(SettingsError, match="--judge extractive takes notes and answers nothing"):
+        check({"--judge": "extractive"}, settings, Registry(settings))
 
 
 def test_another_address_makes_another_model(tmp_path):

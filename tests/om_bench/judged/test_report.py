@@ -1,6 +1,6 @@
 import pytest
 
-from om_bench.harness.talks import Talk, TalkQuestion
+from om_bench.harness.talks import Talk, TalkQuestion, turn
 from om_bench.judged.journal import Answered, JudgedAnswer, RunPlan, SpentTokens, journal
 from om_bench.judged.protocols import PROTOCOLS
 from om_bench.judged.report import as_lines, report
@@ -11,7 +11,9 @@ QUESTIONS = (
     TalkQuestion("Which gate?", "an iron one", ("m2",), "category 4"),
     TalkQuestion("Where did she park?", "", ("m3",), "category 5", declined=True),
 )
-ASKED = chosen([Talk("t", (), QUESTIONS)], (), None, PROTOCOLS["locomo"])
+ASKED = chosen(
+    [Talk("t", (turn("m1", "user", "hello", 1_710_000_000_000, "t"),), QUESTIONS)], (), None, PROTOCOLS["locomo"]
+)
 
 
 @pytest.fixture

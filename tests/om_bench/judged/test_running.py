@@ -21,8 +21,9 @@ def talks():
     return load(SAMPLES / "locomo.json")
 
 
-def done(folder, server, server_url, asked, jobs=2):
-    settings = load_settings(configured(folder / "config", server.url), {})
+def done(folder, server, server_url, asked, jobs=2, provider="openai"):
+    address = {"openai": server.url, "gemini": server.root}[provider]
+    settings = load_settings(configured(folder / "config", address, provider=provider), {})
     with journal(folder / "run", PLAN) as kept:
         try:
             run(asked, kept, grounded(server_url, settings), RunManner(LOCOMO, "fake", "fake", 2, jobs))
@@ -52,7 +53,8 @@ def test_each_question_is_read_and_judged_once(tmp_path, server_url, talks):
     assert sum(server.asked("read").values()) == 4
 
 
-def test_recall_finds_what_was_said_in_the_talk(tmp_path, server_url, talks):
+@pytest.mark.parametrize("provider", ["openai", "gemini"])
+def test_recall_finds_what_was_said_in_the_talk_whoever_serves_the_model(tmp_path, server_url, talks, provider):
     def read(_system, prompt):
         return (
             "eleven years"
@@ -61,7 +63,7 @@ def test_recall_finds_what_was_said_in_the_talk(tmp_path, server_url, talks):
         )
 
     with ReadingModel(read) as server:
-        kept, _ = done(tmp_path, server, server_url, chosen(talks, (), 1, LOCOMO))
+        kept, _ = done(tmp_path, server, server_url, chosen(talks, (), 1, LOCOMO), provider=provider)
 
     (answered,) = kept.answers.values()
     assert (answered.text, answered.recalls) == ("eleven years", ("blood samples",))
