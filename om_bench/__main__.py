@@ -29,6 +29,7 @@ try:
     from om_bench.harness.loading import load
     from om_bench.harness.page import check_block, write_block
     from om_bench.harness.pipeline import BY_PRICE, BY_THRESHOLDS, RECOMMENDED, THRIFTY
+    from om_bench.judged.commands import commands
     from om_bench.memory import composing, memory_report
     from om_bench.memory import gate as gates
     from om_bench.memory import recall as across
@@ -83,6 +84,7 @@ def _reported(measure: Callable[..., Found]) -> Callable[..., None]:
 
 def _check_whole(options: Mapping[str, Any]) -> None:
     parts = {"names": "--only", "offline": "--offline", "swept": "--sweep"}
+    parts |= {"limit": "--limit", "kinds": "--category", "only_estimate": "--estimate"}
     if given := [option for name, option in parts.items() if options.get(name)]:
         raise click.UsageError(f"--write replaces all figures of a page by these: leave out {given[0]}")
 
@@ -98,7 +100,7 @@ def _settings(default: str) -> Callable[..., Any]:
     epilog=examples("om bench memory locomo10.json", "om bench speed --only add_message", "om bench cost"),
 )
 def bench() -> None:
-    """Measure speed, cost, and what a memory keeps without a model.
+    """Measure speed, cost, what a memory keeps without a model, and what a model answers from it.
 
     Each on a store of its own, or on that of OM_REDIS_URL, whose keys `om-bench:…` are used then.
     """
@@ -357,6 +359,9 @@ def cost(
     found = costs.measure(made, name, plan, os.environ.get(_URL))
     return found, costs.as_lines(found), costs.drawings(found)
 
+
+for judged in commands(_reported):
+    bench.add_command(judged)
 
 _LOAD, _GROUND = Load(), Ground()
 _FEW = click.FloatRange(0, min_open=True)

@@ -13,15 +13,17 @@ QUESTIONS = "probing_questions/probing_questions.json"
 _MARK = re.compile(r"\s*->->\s*[\d,]+\s*$")  # the place in its writer's plan, at the end of some user messages
 _START = datetime(2024, 1, 1, tzinfo=UTC)
 _STEP = timedelta(seconds=30)
+_DECLINED = "abstention"
 _ANSWERS = ("answer", "ideal_answer", "ideal_response")
 
 
 def talk(name: str, document: Sequence[dict[str, Any]], asked: dict[str, list[dict[str, Any]]]) -> Talk:
-    """The talk of a chat and its questions by kind; a question without an answer or without source turns is left out."""
+    """The talk of a chat and its questions by kind; a question without an answer or without source turns is unproven."""
     messages = tuple(_messages(document))
     known = {message.id for message in messages}
-    questions = (_question(kind, entry, known) for kind, entries in asked.items() for entry in entries)
-    return Talk(name, messages, tuple(filter(None, questions)))
+    questions = [_question(kind, entry) for kind, entries in asked.items() for entry in entries]
+    proven = tuple(each for each in questions if each.answer and each.evidence and known.issuperset(each.evidence))
+    return Talk(name, messages, proven, unproven=tuple(each for each in questions if each not in proven))
 
 
 def _messages(document: Sequence[dict[str, Any]]) -> Iterator[Message]:
@@ -41,12 +43,11 @@ def _anchor(text: str | None) -> datetime:
         return _START
 
 
-def _question(kind: str, entry: dict[str, Any], known: set[str]) -> TalkQuestion | None:
+def _question(kind: str, entry: dict[str, Any]) -> TalkQuestion:
     evidence = tuple(dict.fromkeys(f"m-{number}" for number in _turns(entry.get("source_chat_ids"))))
     answer = next((str(entry[name]) for name in _ANSWERS if entry.get(name)), "")
-    if not answer or not evidence or not known.issuperset(evidence):
-        return None
-    return TalkQuestion(str(entry["question"]), answer, evidence, kind)
+    rubric = tuple(str(item) for item in entry.get("rubric") or ())
+    return TalkQuestion(str(entry["question"]), answer, evidence, kind, rubric=rubric, declined=kind == _DECLINED)
 
 
 def _turns(found: Any) -> Iterator[int]:

@@ -14,17 +14,20 @@ from om_bench.harness.talks import Talk, TalkQuestion, turn
 
 _TIME = "%I:%M %p on %d %B, %Y"
 _STEP_MS = 30_000  # the format dates sessions, not turns
+_DECLINED = 5  # the category whose questions ask for what was never said
 _TURN = re.compile(r"D(\d+):(\d+)")
 
 
 def talks(document: Sequence[dict[str, Any]]) -> Iterator[Talk]:
-    """The talks of a document. A question without an answer (most of category 5), or without evidence, is left out."""
+    """The talks of a document. A question without an answer (most of category 5), or without evidence, is unproven."""
     for place, sample in enumerate(document, 1):
         messages = tuple(_messages(sample["conversation"]))
         known = {message.id for message in messages}
         people = (sample["conversation"]["speaker_a"], sample["conversation"]["speaker_b"])
-        asked = filter(None, (_question(entry, known) for entry in sample["qa"]))
-        yield Talk(str(sample.get("sample_id", f"talk-{place}")), messages, tuple(asked), people)
+        asked = [_question(entry, known) for entry in sample["qa"]]
+        proven = tuple(question for question in asked if question.answer and question.evidence)
+        unproven = tuple(question for question in asked if question not in proven)
+        yield Talk(str(sample.get("sample_id", f"talk-{place}")), messages, proven, people, unproven)
 
 
 def _messages(conversation: dict[str, Any]) -> Iterator[Message]:
@@ -38,14 +41,13 @@ def _messages(conversation: dict[str, Any]) -> Iterator[Message]:
             yield turn(_id(said["dia_id"]), "user", text, at, "talk")
 
 
-def _question(entry: dict[str, Any], known: set[str]) -> TalkQuestion | None:
+def _question(entry: dict[str, Any], known: set[str]) -> TalkQuestion:
     """Evidence may hold several turns in one string, in a spelling of its own, or turns that are not there."""
     named = [_id(found[0]) for found in _TURN.finditer(" ".join(entry.get("evidence") or ()))]
     evidence = tuple(dict.fromkeys(name for name in named if name in known))
-    answer = entry.get("answer")
-    if answer in {None, ""} or not evidence:
-        return None
-    return TalkQuestion(str(entry["question"]), str(answer), evidence, f"category {entry.get('category', '?')}")
+    answer, category = entry.get("answer"), entry.get("category", "?")
+    text = "" if answer is None else str(answer)
+    return TalkQuestion(str(entry["question"]), text, evidence, f"category {category}", declined=category == _DECLINED)
 
 
 def _id(name: str) -> str:

@@ -13,14 +13,25 @@ _STEP_MS = 30_000  # the format dates sessions, not turns
 
 
 def talks(document: Sequence[dict[str, Any]]) -> Iterator[Talk]:
-    """One talk for each question; one that is to be declined (`_abs`) has no evidence and is left out."""
+    """One talk for each question, which is unproven where it has no evidence or is to be declined (`_abs`)."""
     for entry in document:
         messages, evidence = _history(entry)
-        asked = bool(evidence) and not str(entry["question_id"]).endswith("_abs")
+        declined = str(entry["question_id"]).endswith("_abs")
         question = TalkQuestion(
-            str(entry["question"]), str(entry["answer"]), tuple(evidence), str(entry["question_type"])
+            str(entry["question"]),
+            str(entry["answer"]),
+            tuple(evidence),
+            str(entry["question_type"]),
+            _ms(entry["question_date"]) if entry.get("question_date") else 0,
+            declined=declined,
         )
-        yield Talk(str(entry["question_id"]), tuple(messages), (question,) if asked else ())
+        proven = bool(evidence) and not declined
+        yield Talk(
+            str(entry["question_id"]),
+            tuple(messages),
+            (question,) if proven else (),
+            unproven=() if proven else (question,),
+        )
 
 
 def _history(entry: dict[str, Any]) -> tuple[list[Message], list[str]]:

@@ -13,21 +13,32 @@ RESOURCE = "bench"
 
 
 class TalkQuestion(msgspec.Struct, frozen=True):
-    """A question with its answer and the ids of the messages that hold it; `kind` is its publisher's word."""
+    """A question with its answer and the ids of the messages that hold it; `kind` is its publisher's word.
+
+    `asked_at` is in Unix ms, 0 where the format does not say; `rubric` is what an answer should hold, where it says that.
+    One that is to be `declined` asks for what was never said.
+    """
 
     text: str
     answer: str
     evidence: tuple[str, ...]
     kind: str = ""
+    asked_at: int = 0
+    rubric: tuple[str, ...] = ()
+    declined: bool = False
 
 
 class Talk(msgspec.Struct, frozen=True):
-    """One conversation, oldest message first. `people` are names that are in every line, so that they tell nothing."""
+    """One conversation, oldest message first. `people` are names that are in every line, so that they tell nothing.
+
+    `unproven` are questions whose evidence nobody names, or that are to be declined: only a reader can be judged by them.
+    """
 
     name: str
     messages: tuple[Message, ...]
     questions: tuple[TalkQuestion, ...]
     people: tuple[str, ...] = ()
+    unproven: tuple[TalkQuestion, ...] = ()
 
 
 def turn(name: str, role: str, content: Any, at: int, thread: str) -> Message:

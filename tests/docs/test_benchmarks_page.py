@@ -11,7 +11,8 @@ NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
 @pytest.mark.parametrize(
-    "block", ["speed", "backlog", "drain", "scale", "scale-three", "cost", "recall", "memory", "published"]
+    "block",
+    ["speed", "backlog", "drain", "scale", "scale-three", "cost", "recall", "memory", "published", "longmemeval"],
 )
 def test_every_command_has_written_its_table(block):
     written = PAGE.partition(f"<!-- {block} -->")[2].partition(f"<!-- /{block} -->")[0]

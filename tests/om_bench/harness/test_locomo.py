@@ -21,3 +21,12 @@ def test_questions_of_locomo_without_answer_or_evidence_are_left_out():
 
     assert [question.answer for question in questions] == ["a greyhound", "2", "beekeeper"]
     assert [question.evidence for question in questions] == [("D1-1",), ("D2-1", "D1-2"), ("D2-2",)]
+
+
+def test_what_only_a_reader_can_be_judged_by_is_unproven():
+    asked = load(TALKS / "locomo.json")[0].unproven
+
+    assert [(each.text, each.answer, each.declined) for each in asked] == [
+        ("Where did Ilse park?", "", True),
+        ("Who sang?", "nobody", False),
+    ]
