@@ -88,16 +88,16 @@ def _store(settings: Settings, connection: Connection) -> Iterator[Finding]:
     yield from diagnosis.of_resources(standings, configured)
     agents = [name for name in configured if name != UNKNOWN]
     yield from diagnosis.of_composed(run(composed_faults(settings, keys, agents)))
-    yield from diagnosis.of_hooks(run(hook_faults.failed(keys)))
     yield from diagnosis.of_budgets(
         run(budgets.used_up(settings, keys, agents, now.server)), prices.unenforceable(settings)
     )
 
 
 def _waiting(keys: Keys, connection: Connection, now: int) -> Iterator[Finding]:
-    """What waits for others: deliveries for their receivers, reflections for their reviewers."""
+    """What waits for others, and what of theirs failed: receivers of deliveries, hooks, reviewers of reflections."""
     webhooks = connection.run(webhook_records.every(keys))
     yield from diagnosis.of_webhooks(connection.run(webhook_records.states(keys, webhooks)), now)
+    yield from diagnosis.of_hooks(connection.run(hook_faults.failed(keys)))
     yield from diagnosis.of_reviews(connection.run(review_index.waiting(keys)), now)
 
 

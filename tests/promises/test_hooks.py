@@ -1,5 +1,7 @@
 """Hooks see what models read and write; one that raises, hangs, answers nonsense or is missing loses nothing."""
 
+import math
+
 import pytest
 from hook_house import hooked, hooks_installed
 from world import World
@@ -286,19 +288,22 @@ def test_what_a_hook_saw_is_what_the_model_reads_though_more_came_meanwhile(clie
             late.append(True)
             world.say("something new")
             world.om.force_observe("t-1", "harold")
-            world.settle()
+            looked = world.scope_worker().observe("harold", until=math.inf)
+            world.observer().observe_chunks("harold", *looked.chunks)
         return {"texts": [text.replace("secret", "…") for text in given["texts"]]}
 
     house.install(hide=hide)
-    world = _world(client, prefix, *[NOTES.format("User has a secret")] * 9, **hooked("before_reflect", "hide"))
+    notes = [NOTES.format(f"User has secret {n}") for n in range(9)]
+    world = _world(client, prefix, *notes, **hooked("before_reflect", "hide"))
     _observe(world)
     world.om.force_reflect("harold", "t-1")
 
+    assert world.perform("reflect", "harold") is Outcome.SUPERSEDED
     world.settle()
     reflected = [each for each in world.model.requests if each.purpose == "reflect"]
     assert reflected
     assert not any("secret" in each.prompt for each in reflected)
-    assert len(world.om.generations("harold")) >= 1
+    assert len(world.om.generations("harold")[0].observation_ids) == 2
 
 
 def test_without_hooks_nothing_more_is_asked_of_the_store(client, prefix, house, monkeypatch):

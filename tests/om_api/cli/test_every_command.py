@@ -107,7 +107,7 @@ NOT_TOLD = {
     *("pins", "review list", "review show"),
     *("config", "config show", "config check", "webhooks list", "webhooks dead", "models list", "archive status"),
     *("push", "replay"),  # what an agent sends
-    *("thread show", "thread aliases"),
+    *("thread show", "thread aliases", "hooks list", "hooks try"),  # the last asks, of what is nobody's
     *("up", "demo", "bench"),  # they begin processes, and the latter have a store of their own
     *("api", "mcp", "ui"),  # what is asked of them is told by them
 }

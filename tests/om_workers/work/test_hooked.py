@@ -98,17 +98,20 @@ def test_a_reflection_that_waits_for_its_review_was_seen_by_hooks_and_is_seen_on
 
 def test_a_message_that_is_erased_while_a_hook_thinks_reaches_no_model(client, prefix, house):
     """Time 0: a hook sees a chunk. Time 1: a fact of it is erased. Time 2: the chunk is asked for as it is by now."""
-    erased = []
+    seen = []
 
-    def erase(_):
-        if not erased:
-            erased.append(world.om.erase("harold", matching="secret"))
+    def erase(given):
+        seen.append([each["content"] for each in given["messages"]])
+        if len(seen) == 1:
+            world.om.erase("harold", matching="secret")
 
     house.install(slow=erase)
     world = World(client, prefix, Scripted(*[NOTES] * 9), **LARGE, **hooked("before_observe", "slow"))
     observed(world, "my secret is blue", "I have a cat")
 
     assert not any("secret" in each.prompt for each in world.model.requests)
+    assert seen == [["my secret is blue", "I have a cat"], ["I have a cat"]]
+    assert len(world.model.requests) == 1
     assert world.om.verify() == []
 
 
