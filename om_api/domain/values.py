@@ -209,7 +209,8 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
     wrote (`by` whom), which covers nothing, else "". `corrections` are the newest that were made of it, the last one newest.
     `extracted` is what extractors found in the same messages, by their slugs; those of them that are `common` are of the
     whole memory, and no thread's own. `group` names the group in which it was set aside, "" for one that never was. `shared_from`
-    says where one of origin `shared` comes from, which covers nothing either.
+    says where one of origin `shared` comes from, which covers nothing either. `traceparent` names the span that stored it, where
+    workers trace.
     """
 
     id: str
@@ -239,6 +240,7 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
     common: tuple[str, ...] = ()
     group: str = ""
     shared_from: SharedFrom | None = None
+    traceparent: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
@@ -274,7 +276,8 @@ class Generation(msgspec.Struct, frozen=True, kw_only=True):
     the time before the first. `origin` is `correction` where somebody (`by` whom) corrected a line of the one before, `archive`
     where observations were set aside in groups: `groups` is of how many of them the text tells. `pieces`
     are what the text is made of, in order, since a move to another scope; none once it was written anew. `extracted` is what
-    extractors found beside all notes that it stands for, by thread ("": of the whole memory) and by slug.
+    extractors found beside all notes that it stands for, by thread ("": of the whole memory) and by slug. `traceparent` names
+    the span that committed it, where workers trace.
     """
 
     n: int
@@ -297,6 +300,7 @@ class Generation(msgspec.Struct, frozen=True, kw_only=True):
     by: str = ""
     extracted: dict[str, dict[str, ExtractedValue]] = {}
     groups: int = 0
+    traceparent: str | msgspec.UnsetType = msgspec.UNSET
 
 
 Stamped = Mapping[str, Sequence[Any]]  # by field: its value, and when (Unix ms) it was said
