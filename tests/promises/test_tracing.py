@@ -126,7 +126,7 @@ def test_a_message_may_bring_the_span_of_its_own_turn(world, told):
     world.settle()
     (made,) = told.named("om.commit", outcome="buffered")
 
-    assert [(link.context.trace_id, link.context.span_id) for link in made.links][0] == (7, 9)
+    assert (made.links[0].context.trace_id, made.links[0].context.span_id) == (7, 9)
     assert told.linked(made) == told.named("om.push")[1:]
 
 
