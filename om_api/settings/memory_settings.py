@@ -261,6 +261,7 @@ class TelemetrySettings(Group):
         None,
         "address of a collector; null: OTEL_EXPORTER_OTLP_ENDPOINT, and without that nothing is traced",
         "http:// or https://, a host and perhaps a port and a path, without a password; or null",
+        secret=True,  # somebody may write a password into it, which the error is not to show
         pattern=r"^https?://[A-Za-z0-9.\[\]:_-]{1,253}(/[A-Za-z0-9._~/-]{0,200})?$",
     )
     traces: bool = switch("false: no spans", on=True)

@@ -3,8 +3,8 @@
 No text of a message, a prompt, a note or a query is ever given to a span, nor what an error says: ids, numbers and words of ours.
 """
 
-from collections.abc import Iterable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, Literal, Protocol, Self, TypeAlias
 
 from om_api.domain.values import Scope
@@ -83,6 +83,17 @@ _held: list[Recorder] = []  # of this process, if it traces
 def use(recorder: Recorder | None) -> None:
     """Have this process trace by a recorder, or (None) not."""
     _held[:] = [recorder] if recorder else []
+
+
+@contextmanager
+def paused() -> Iterator[None]:
+    """Within it nothing is traced in this process."""
+    held = [*_held]
+    use(None)
+    try:
+        yield
+    finally:
+        _held[:] = held
 
 
 def on() -> bool:

@@ -145,7 +145,6 @@ class ScopeWorker:
             epoch = epoch or fresh
             cut.append(one)
         self._services.events.sealed(scope, cut)
-        spans.current().note(sealed=len(cut))
         return outcome, [one.chunk for one in cut]
 
     def _activate(self, state: ScopeState, move: Move) -> Outcome:
