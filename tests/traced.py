@@ -9,12 +9,14 @@ from typing import Any, Self
 
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 
 from om_api.telemetry import spans
-from om_api.telemetry.exporting import provider_of
-from om_api.telemetry.recording import Recording
+from om_api.telemetry.light import LightTracer
+from om_api.telemetry.recording import OtelRecorder
 
 
 class Spans:
@@ -50,8 +52,8 @@ class Spans:
 def traced() -> Iterator[Spans]:
     """Have this process trace into memory."""
     exporter = InMemorySpanExporter()
-    provider = provider_of(SimpleSpanProcessor(exporter), {"service.name": "test"})
-    spans.use(Recording(provider.get_tracer("test")))
+    scope, resource = InstrumentationScope("test"), Resource.create({"service.name": "test"})
+    spans.use(OtelRecorder(LightTracer(SimpleSpanProcessor(exporter), resource, scope, 1.0)))
     try:
         yield Spans(exporter)
     finally:

@@ -63,7 +63,7 @@ from om_api.store.threads.copying import Copied
 from om_api.store.threads.describing import Order, ThreadsWanted
 from om_api.telemetry import opening as telemetry
 from om_api.telemetry import spans
-from om_api.telemetry.spans import Span
+from om_api.telemetry.spans import OurSpan
 
 T = TypeVar("T")
 
@@ -125,7 +125,7 @@ class AsyncObservationalMemory:
     async def _run(self, steps: Steps[T]) -> T:
         return await self._connection.run(steps)
 
-    async def _told(self, span: Span, begin: Callable[[], Steps[T]], note: Callable[[Span, T], None]) -> T:
+    async def _told(self, span: OurSpan, begin: Callable[[], Steps[T]], note: Callable[[OurSpan, T], None]) -> T:
         """Do steps within a span, which notes what they came to; where nothing is traced it is none."""
         with span:
             came = await self._run(begin())
@@ -239,13 +239,12 @@ class AsyncObservationalMemory:
         that were set aside in groups), `observation`, `generation`, those that were replaced too. `after` and `before` are
         dates, ISO 8601 or Unix times. With each message come `around` turns before and after it, never a call without its
         result. `max_tokens` bounds all of it; where something was left out, `Recalled.next` is the `offset` to go on with.
-        Whatever was acknowledged before this call is found by its own words, from that moment on. Two round trips where
-        nothing was sealed since the last one. Raises InvalidInputError for what cannot be asked, naming what can. The setting
-        `compose` and `also` name memories to look in too; `may_read`: see `get_context`.
+        What was acknowledged before this call is found by its own words. Two round trips where nothing was sealed since the last
+        one. Raises InvalidInputError, naming what can be asked. `compose`, `also` and `may_read` are as in `get_context`.
         """
         limits = RecallLimits(thread_id, roles, kinds, after, before, limit, offset, around, max_tokens)
-        look = partial(self._core.recall, resource_id, query, limits, also, may_read)
-        return await self._told(spans.span("om.recall", resource=resource_id), look, note_recalled)
+        span, core = spans.span("om.recall", resource=resource_id), self._core
+        return await self._told(span, partial(core.recall, resource_id, query, limits, also, may_read), note_recalled)
 
     async def browse(
         self, message_id: str, resource_id: str, *, before: int = 5, after: int = 5, thread_id: str | None = None

@@ -8,7 +8,7 @@ from om_api.context import Context
 from om_api.domain.wire import EncodedMessage
 from om_api.recall.recalled import Recalled
 from om_api.telemetry import spans
-from om_api.telemetry.spans import Span
+from om_api.telemetry.spans import OurSpan
 
 
 def note_pushed(ready: Sequence[EncodedMessage]) -> None:
@@ -22,17 +22,17 @@ def note_pushed(ready: Sequence[EncodedMessage]) -> None:
     )
 
 
-def note_receipt(span: Span, receipt: Receipt) -> None:
+def note_receipt(span: OurSpan, receipt: Receipt) -> None:
     """Say what became of a push."""
     span.note(added=receipt.added, duplicates=len(receipt.duplicates))
 
 
-def note_synced(span: Span, found: Synced) -> None:
+def note_synced(span: OurSpan, found: Synced) -> None:
     """Say what became of a history."""
     span.note(messages=len(found.ids), added=found.added, duplicates=found.known)
 
 
-def note_context(span: Span, made: Context) -> None:
+def note_context(span: OurSpan, made: Context) -> None:
     """Say what a context shows, which goes on from those that made it."""
     reflection = made.reflection
     shown = [one.traceparent or "" for one in made.observations]
@@ -45,7 +45,7 @@ def note_context(span: Span, made: Context) -> None:
     )
 
 
-def note_recalled(span: Span, found: Recalled) -> None:
+def note_recalled(span: OurSpan, found: Recalled) -> None:
     """Say how much was found."""
     span.note(hits=len(found.hits))
 

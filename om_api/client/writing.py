@@ -13,8 +13,7 @@ from om_api.domain.errors import InvalidInputError, NotReplicatedError, RateLimi
 from om_api.domain.message_tokens import count_message
 from om_api.domain.messages import Message
 from om_api.domain.push_limits import ANYBODY, AT_ONCE_S, THE_REST_S, UNLIMITED, Pusher, PushPace
-from om_api.domain.traceparent import traceparent
-from om_api.domain.values import check_id, is_id, new_id, to_ms
+from om_api.domain.values import check_id, is_id, new_id, to_ms, traceparent
 from om_api.domain.wire import EncodedMessage, encode_message, no_message
 from om_api.settings import Settings
 from om_api.store.driver.partitions import sure

@@ -20,6 +20,7 @@ from om_api.domain.learned import learned
 ID_PATTERN = re.compile(r"[A-Za-z0-9._:@+-]{1,200}")
 _SECOND, _MILLI, _MICRO = 1e11, 1e14, 1e17  # below each bound a number of that unit is a date between 1973 and 5138
 _EARLIEST, _LATEST = 1e8, 1e20
+_TRACEPARENT = re.compile(r"00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-0[0-9a-f]")
 
 
 class Outcome(StrEnum):
@@ -58,6 +59,11 @@ def shown(value: object, most: int = 40) -> str:
 def is_id(value: object) -> TypeGuard[str]:
     """Whether a value may name a key."""
     return isinstance(value, str) and ID_PATTERN.fullmatch(value) is not None and value not in {".", ".."}
+
+
+def traceparent(said: object) -> str:
+    """The name of a span, as W3C's header `traceparent` of version 00 has it; "" for anything else, which is no error there."""
+    return said if isinstance(said, str) and _TRACEPARENT.fullmatch(said) else ""
 
 
 def check_id(value: object, what: str) -> str:

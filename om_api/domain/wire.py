@@ -10,8 +10,7 @@ import msgspec
 
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.messages import TOO_LONG, Message, is_token_count
-from om_api.domain.traceparent import traceparent
-from om_api.domain.values import shown, to_ms
+from om_api.domain.values import shown, to_ms, traceparent
 from om_api.domain.vendors.message import to_wire
 from om_api.domain.vendors.parts import CAMEL, snake
 

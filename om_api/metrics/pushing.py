@@ -14,7 +14,7 @@ from om_api.settings.logs import library_log
 from om_api.telemetry.opening import endpoint, resource
 
 if TYPE_CHECKING:
-    from om_api.telemetry.figures import Figure, Sender
+    from om_api.telemetry.figures import Sender, SeriesValue
 
 EVERY_S = 60.0  # as OpenTelemetry has it, unless OTEL_METRIC_EXPORT_INTERVAL says otherwise
 _LEAST_S = 1.0
@@ -37,16 +37,16 @@ def interval_s(settings: Settings) -> float:
     return max(_LEAST_S, int(said) / 1000) if said.isdecimal() else EVERY_S
 
 
-def figures(samples: Iterable[Sample]) -> "list[Figure]":
+def figures(samples: Iterable[Sample]) -> "list[SeriesValue]":
     """Samples as they are sent, under the names and with the labels that Prometheus reads."""
-    from om_api.telemetry.figures import Distribution, Figure  # noqa: PLC0415 -- it brings the SDK
+    from om_api.telemetry.figures import Distribution, SeriesValue  # noqa: PLC0415 -- it brings the SDK
 
-    found = list[Figure]()
+    found = list[SeriesValue]()
     for sample in samples:
         series, value = _BY_NAME[sample.series], sample.value
         said = Distribution(value.buckets, value.seconds) if isinstance(value, Histogram) else value
         labels = dict(zip(series.labels, sample.labels, strict=True))
-        found.append(Figure(series.name, series.help, labels, said, series.kind == "counter"))
+        found.append(SeriesValue(series.name, series.help, labels, said, series.kind == "counter"))
     return found
 
 

@@ -4,16 +4,18 @@ import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.resources import Resource
-from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, TracerProvider
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
-from opentelemetry.sdk.trace.sampling import ParentBased, TraceIdRatioBased
+from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 
+from om_api.domain.extras import installed
 from om_api.settings.logs import library_log
+from om_api.telemetry.light import LightTracer
 
 R = TypeVar("R")
 _LOGGERS = [
@@ -23,18 +25,26 @@ _LOGGERS = [
 _ours = threading.local()
 
 
-def own_provider(endpoint: str, resource: Mapping[str, str], sample: float | None) -> TracerProvider:
-    """A provider of our own, which is nobody else's; without `sample` the SDK's variables say what is kept."""
-    processor = BatchSpanProcessor(Saying(OTLPSpanExporter(endpoint), endpoint))
-    return provider_of(processor, resource, sample)
+class OwnTracer(NamedTuple):
+    """A tracer of our own, which is nobody else's, and its end, before which everything is sent."""
+
+    tracer: Any
+    end: Callable[[], Any]
 
 
-def provider_of(processor: SpanProcessor, resource: Mapping[str, str], sample: float | None = None) -> TracerProvider:
-    """One with that processor. It is ended by us: the SDK's own end waits as long as a collector takes."""
-    chosen: dict[str, Any] = {} if sample is None else {"sampler": ParentBased(TraceIdRatioBased(sample))}
-    provider = TracerProvider(resource=Resource.create({**resource}), shutdown_on_exit=False, **chosen)
-    provider.add_span_processor(processor)
-    return provider
+def own_tracer(endpoint: str, resource: Mapping[str, str], share: float | None) -> OwnTracer:
+    """Send spans to an endpoint, of a share of the traces that begin here; without one OTEL_TRACES_SAMPLER decides.
+
+    It is ended by us: the SDK's own end waits for as long as a collector takes.
+    """
+    processor, of = BatchSpanProcessor(Saying(OTLPSpanExporter(endpoint), endpoint)), Resource.create({**resource})
+    if share is not None:
+        tracer: Any = LightTracer(processor, of, InstrumentationScope("cortex-om", installed()), share)
+    else:
+        provider = TracerProvider(resource=of, shutdown_on_exit=False)
+        provider.add_span_processor(processor)
+        tracer = provider.get_tracer("cortex-om", installed())
+    return OwnTracer(tracer, processor.shutdown)
 
 
 class Once:

@@ -36,7 +36,7 @@ class Distribution(NamedTuple):
     sum: float
 
 
-class Figure(NamedTuple):
+class SeriesValue(NamedTuple):
     """A value of a series. One that `counts` only grows."""
 
     name: str
@@ -53,14 +53,14 @@ class Sender:
         self._exporter, self._once = OTLPMetricExporter(endpoint), Once(endpoint)
         self._resource = Resource.create({**resource})
 
-    def send(self, figures: Iterable[Figure]) -> bool:
+    def send(self, figures: Iterable[SeriesValue]) -> bool:
         """Send them as they are now, those of a name together; whether they were taken."""
         data = data_of(figures, self._resource, time.time_ns())
         came = self._once.tried(lambda: self._exporter.export(data), lambda came: came is MetricExportResult.SUCCESS)
         return came is MetricExportResult.SUCCESS
 
 
-def data_of(figures: Iterable[Figure], resource: Resource, now: int) -> MetricsData:
+def data_of(figures: Iterable[SeriesValue], resource: Resource, now: int) -> MetricsData:
     """Figures as the SDK's exporter takes them, at a time (Unix ns)."""
     named = groupby(sorted(figures, key=attrgetter("name")), attrgetter("name"))
     metrics = [_metric(list(some), now) for _, some in named]
@@ -68,7 +68,7 @@ def data_of(figures: Iterable[Figure], resource: Resource, now: int) -> MetricsD
     return MetricsData([ResourceMetrics(resource, [scope], "")])
 
 
-def _metric(figures: Sequence[Figure], now: int) -> Metric:
+def _metric(figures: Sequence[SeriesValue], now: int) -> Metric:
     first = figures[0]
     durations = [(each.labels, each.value) for each in figures if isinstance(each.value, Distribution)]
     numbers = [

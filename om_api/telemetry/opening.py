@@ -45,9 +45,9 @@ def begin(settings: Settings, service: str) -> None:
             return
         tracer = _of_the_program() or _own(settings, service)
         if tracer is not None:
-            from om_api.telemetry.recording import Recording  # noqa: PLC0415 -- it brings the API of OpenTelemetry
+            from om_api.telemetry.recording import OtelRecorder  # noqa: PLC0415 -- it brings the API of OpenTelemetry
 
-            spans.use(Recording(tracer))
+            spans.use(OtelRecorder(tracer))
 
 
 def end(seconds: float = END_S) -> None:
@@ -83,12 +83,12 @@ def _own(settings: Settings, service: str) -> Any:
     if whereto is None:
         return None
     try:
-        from om_api.telemetry.exporting import own_provider  # noqa: PLC0415 -- it brings the SDK: 30 MB, and half a second
+        from om_api.telemetry.exporting import own_tracer  # noqa: PLC0415 -- it brings the SDK: 30 MB, and half a second
     except ModuleNotFoundError as error:
         library_log().warning("telemetry_not_available", error=str(missing(error, "telemetry")))
         return None
-    sampled = None if settings.variable("OTEL_TRACES_SAMPLER") else settings.memory.telemetry.sample
-    provider = own_provider(whereto, resource(settings, service), sampled)
-    _ends.append(provider.shutdown)
+    share = None if settings.variable("OTEL_TRACES_SAMPLER") else settings.memory.telemetry.sample
+    own = own_tracer(whereto, resource(settings, service), share)
+    _ends.append(own.end)
     atexit.register(end)
-    return provider.get_tracer("cortex-om", installed())
+    return own.tracer

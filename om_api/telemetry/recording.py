@@ -10,8 +10,8 @@ from opentelemetry.context import Context
 from opentelemetry.trace import Link, SpanContext, SpanKind, Status, StatusCode, TraceFlags, Tracer
 
 from om_api.domain.errors import ModelError
-from om_api.domain.traceparent import traceparent
-from om_api.telemetry.spans import LINKS, OURS, Kind, Span
+from om_api.domain.values import traceparent
+from om_api.telemetry.spans import LINKS, OURS, Kind, OurSpan
 
 _KINDS = {
     "internal": SpanKind.INTERNAL,
@@ -23,7 +23,7 @@ _KINDS = {
 _cause: ContextVar[str] = ContextVar("cortex_om_cause", default="")
 
 
-class Recording:
+class OtelRecorder:
     """Makes spans by a tracer of OpenTelemetry's."""
 
     def __init__(self, tracer: Tracer) -> None:
@@ -37,7 +37,7 @@ class Recording:
         parent: str,
         plain: Mapping[str, Any],
         ours: Mapping[str, Any],
-    ) -> Span:
+    ) -> OurSpan:
         """See Recorder."""
         within = _within(parent)
         cause = _cause.get()
@@ -47,7 +47,7 @@ class Recording:
         begin = self._tracer.start_span(name, within, _KINDS[kind], said, _links(links))
         return _Recorded(begin)
 
-    def current(self) -> Span:
+    def current(self) -> OurSpan:
         """See Recorder."""
         return _Recorded(trace.get_current_span())
 

@@ -14,7 +14,7 @@ OURS = "cortex_om."  # before the names of our own attributes
 LINKS = 8  # of one span: those that were told last
 
 
-class Span(Protocol):
+class OurSpan(Protocol):
     """A piece of work while it is done: within `with` it is the current one."""
 
     def __enter__(self) -> Self: ...
@@ -46,10 +46,10 @@ class Recorder(Protocol):
         parent: str,
         plain: Mapping[str, Any],
         ours: Mapping[str, Any],
-    ) -> Span:
+    ) -> OurSpan:
         """A span that has not begun."""
 
-    def current(self) -> Span:
+    def current(self) -> OurSpan:
         """The span that is being done."""
 
     def traceparent(self) -> str:
@@ -76,7 +76,7 @@ class _Nothing:
     def leave(self) -> None: ...
 
 
-NOTHING: Span = _Nothing()
+NOTHING: OurSpan = _Nothing()
 _held: list[Recorder] = []  # of this process, if it traces
 
 
@@ -109,15 +109,15 @@ def span(
     links: Iterable[str] = (),
     parent: str = "",
     **ours: Any,
-) -> Span:
+) -> OurSpan:
     """A piece of work to be told, begun by `with`; an error that ends it is told by its kind alone.
 
-    `links` are spans that it goes on from, `parent` one of another process; `plain` and `ours` as Span.note says.
+    `links` are spans that it goes on from, `parent` one of another process; `plain` and `ours` as OurSpan.note says.
     """
     return _held[0].span(name, kind, links, parent, plain or {}, ours) if _held else NOTHING
 
 
-def current() -> Span:
+def current() -> OurSpan:
     """The span that is being done here."""
     return _held[0].current() if _held else NOTHING
 
@@ -132,7 +132,7 @@ def caused_by(name: str) -> AbstractContextManager[None]:
     return _held[0].caused_by(name) if _held and name else nullcontext()
 
 
-def committing(scope: Scope, links: Iterable[str]) -> Span:
+def committing(scope: Scope, links: Iterable[str]) -> OurSpan:
     """A script that changes what a memory holds, which goes on from those spans."""
     return span("om.commit", links=links, resource=scope.resource, thread=scope.thread) if _held else NOTHING
 

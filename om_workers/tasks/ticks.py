@@ -15,11 +15,10 @@ from celery import current_task, shared_task
 from structlog.contextvars import bound_contextvars
 
 from om_api.domain.errors import OMError
-from om_api.domain.traceparent import traceparent
-from om_api.domain.values import Outcome
+from om_api.domain.values import Outcome, traceparent
 from om_api.store.memory.scope_state import ScopeState
 from om_api.telemetry import spans
-from om_api.telemetry.spans import Span
+from om_api.telemetry.spans import OurSpan
 from om_workers.process.event_publisher import why
 from om_workers.process.stopping import StoppedError
 from om_workers.tasks import wiring
@@ -205,7 +204,7 @@ def _observed(scope: str, lease: str = "") -> tuple[Outcome, str]:
     return came.outcome, came.error
 
 
-def _tell(span: Span, came: LookResult, *, idle: bool) -> None:
+def _tell(span: OurSpan, came: LookResult, *, idle: bool) -> None:
     """Say what a task came to; nothing of one that found nothing to do."""
     if idle:
         span.leave()

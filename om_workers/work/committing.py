@@ -10,7 +10,7 @@ from om_api.store.reviews import review_index
 from om_api.store.reviews.commit import commit
 from om_api.store.reviews.drafts import Draft, ReflectionInput, Review
 from om_api.telemetry import spans
-from om_api.telemetry.spans import Span
+from om_api.telemetry.spans import OurSpan
 from om_workers.work.services import Services
 
 
@@ -93,7 +93,7 @@ class Committer:
                 self._run(review_index.decided(services.keys, scope, read.review.expires_at))
         return outcome
 
-    def _told(self, read: ReflectionInput, draft: Draft) -> Span:
+    def _told(self, read: ReflectionInput, draft: Draft) -> OurSpan:
         """The span of a commit, which goes on from those that made what a draft is of, and from that by which it was drafted."""
         if not spans.on():
             return spans.NOTHING

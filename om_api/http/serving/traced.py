@@ -4,10 +4,10 @@ from http import HTTPStatus
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from om_api.domain.traceparent import traceparent
+from om_api.domain.values import traceparent
 from om_api.http.serving.log import QUIET
 from om_api.telemetry import spans
-from om_api.telemetry.spans import Span
+from om_api.telemetry.spans import OurSpan
 
 _HEADER = b"traceparent"
 
@@ -42,12 +42,12 @@ def _caller(scope: Scope) -> str:
     return traceparent(said.decode("latin-1"))
 
 
-def _tell(span: Span, scope: Scope, status: int) -> None:
+def _tell(span: OurSpan, scope: Scope, status: int) -> None:
     method, route = scope["method"], getattr(scope.get("route"), "path", None)
     if route:
         span.rename(f"{method} {route}")
     if route in QUIET and status < HTTPStatus.BAD_REQUEST:
         span.leave()
     failed = {"error.type": str(status)} if status >= HTTPStatus.INTERNAL_SERVER_ERROR else {}
-    said = {"http.request.method": method, "http.route": route, "http.response.status_code": status}
+    said = {"http.request.method": method, "http.route": route, "http.response.status_code": int(status)}
     span.note({**said, "url.scheme": scope.get("scheme"), **failed})

@@ -2,7 +2,7 @@
 
 import pytest
 
-from om_api.domain.traceparent import traceparent
+from om_api.domain.values import traceparent
 from om_api.domain.wire import message_of, parse_member
 
 _NAME = f"00-{7:032x}-{9:016x}-01"

@@ -13,7 +13,7 @@ def test_one_that_refuses_is_said_once_and_again_when_it_takes_them(caplog):
     with Collector() as collector, capture_logs() as lines:
         collector.says = 400
         opening.begin(load_settings(None, {"OM_TELEMETRY__ENDPOINT": collector.url}), "cortex-om-worker")
-        flush = opening._ends[0].__self__.force_flush
+        flush = opening._ends[0].__self__.force_flush  # of the processor whose shutdown that is
         for _ in range(3):
             _one(flush)
         collector.says = 200

@@ -4,13 +4,13 @@ import pytest
 from structlog.testing import capture_logs
 from traced import Collector
 
-from om_api.telemetry.figures import Distribution, Figure, Sender
+from om_api.telemetry.figures import Distribution, Sender, SeriesValue
 
 _FIGURES = [
-    Figure("om_workers", "Workers.", {}, 2, counts=False),
-    Figure("om_made_total", "Made.", {"resource_id": "harold"}, 7, counts=True),
-    Figure("om_made_total", "Made.", {"resource_id": "(other)"}, 3, counts=True),
-    Figure("om_seconds", "Took.", {}, Distribution((("1", 2), ("5.0", 2), ("+Inf", 5)), 40.5), counts=False),
+    SeriesValue("om_workers", "Workers.", {}, 2, counts=False),
+    SeriesValue("om_made_total", "Made.", {"resource_id": "harold"}, 7, counts=True),
+    SeriesValue("om_made_total", "Made.", {"resource_id": "(other)"}, 3, counts=True),
+    SeriesValue("om_seconds", "Took.", {}, Distribution((("1", 2), ("5.0", 2), ("+Inf", 5)), 40.5), counts=False),
 ]
 
 
