@@ -10,6 +10,14 @@ _MODELS = Path(__file__).parents[1] / "docs" / "models.md"
 # whose value is a container's own: compose says where its store and its folders are
 _OWN = re.compile(r"OM_(REDIS_URL|STORAGE__BACKEND|STORAGE__REDIS__(?!PREFIX).*)")
 _PROCESS = ("OM_BROKER_URL", "OM_LOG_FORMAT", "OM_LOG_LEVEL")
+_TELEMETRY = (  # read by OpenTelemetry's SDK itself
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+    "OTEL_EXPORTER_OTLP_HEADERS",
+    "OTEL_RESOURCE_ATTRIBUTES",
+    "OTEL_SERVICE_NAME",
+    "OTEL_TRACES_SAMPLER",
+    "OTEL_TRACES_SAMPLER_ARG",
+)
 _HEAD = """\
 # What docker-compose.yml hands on to workers, beat, Flower and API: names only, their values are those of your shell or of .env.
 # What is set in neither is not set there. Made by `make docs`; further names, or lines NAME=value, go to config/own.env.
@@ -27,4 +35,4 @@ def render() -> str:
     """Return the file."""
     models = [variable_of_model(name, field) for name in DEFAULT_MODELS for field in ModelSettings.model_fields]
     settings = [name for name in VARIABLES if not _OWN.fullmatch(name)]
-    return _HEAD + "\n".join([*keys(), *_PROCESS, *settings, *models, ""])
+    return _HEAD + "\n".join([*keys(), *_PROCESS, *_TELEMETRY, *settings, *models, ""])

@@ -111,6 +111,7 @@ _SECTIONS = {
     ("audit",): "`audit`: of all agents, in the base file only ([the audit trail](security.md#the-audit-trail))",
     ("webhooks",): "`webhooks`: of all agents, in the base file only",
     ("metrics",): "`metrics`: of all agents, in the base file only",
+    ("telemetry",): "`telemetry`: of all agents, in the base file only ([tracing](tracing.md))",
     ("api",): "`api`: of each process of `om api`, in the base file only",
     ("storage",): "`storage`",
     ("storage", "redis"): "`storage.redis`",

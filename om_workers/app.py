@@ -12,6 +12,7 @@ from om_api.domain.errors import OMError, SettingsError, StoreError
 from om_api.domain.extras import missing
 from om_api.settings import Settings
 from om_api.settings.logs import log_to_stderr
+from om_api.telemetry import spans
 
 try:
     import genai_prices  # noqa: F401 -- nobody should first miss it when a model has answered
@@ -90,7 +91,7 @@ class CeleryQueues:
 
     def _send(self, task: str, *ids: str) -> None:
         try:
-            self._app.send_task(task, ids)
+            self._app.send_task(task, ids, headers=_sent_by())
         except OperationalError as error:
             text = (
                 f"the broker did not take {task}: {str(error)[:200]}. Check OM_BROKER_URL; the due index brings it back"
@@ -128,6 +129,11 @@ class CeleryQueues:
         requests = list(state.requests.values())  # at once: other threads take and end tasks meanwhile
         begun = state.active_requests
         return [each.args[0] for each in requests if each.name == f"om.{queue}" and each.args and each not in begun]
+
+
+def _sent_by() -> dict[str, str] | None:
+    """What a task's headers say of the span that sends it."""
+    return {"traceparent": name} if (name := spans.traceparent()) else None
 
 
 def make_app(settings: Settings) -> Celery:
@@ -179,9 +185,9 @@ def _steadily() -> datetime:
 
 @setup_logging.connect
 def _log(**_: Any) -> None:
-    log_to_stderr(
-        level=wiring.settings().variable("OM_LOG_LEVEL") or "INFO", form=wiring.settings().variable("OM_LOG_FORMAT")
-    )
+    ours = wiring.settings()
+    ids = [spans.log_ids] if ours.memory.telemetry.logs else []
+    log_to_stderr(level=ours.variable("OM_LOG_LEVEL") or "INFO", form=ours.variable("OM_LOG_FORMAT"), also=ids)
 
 
 @worker_init.connect

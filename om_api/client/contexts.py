@@ -33,6 +33,7 @@ from om_api.store.memory.activate import activate
 from om_api.store.memory.context_query import Names
 from om_api.store.memory.keys import Keys
 from om_api.store.memory.reading import Beside
+from om_api.telemetry import spans
 
 REMEMBERED = 4_096  # scopes, and resources
 _NAMES = 5  # changes of what a name stands for, in one read
@@ -164,9 +165,11 @@ class Contexts:
         """Activate on the way; False when the store takes no writes just now: what was read is served as it is."""
         scope, epoch = snapshot.scope, snapshot.record.epoch
         try:
-            done = yield from activate(
-                self._keys, scope, epoch, snapshot.chunks, chosen, now.retention_s, read_at=snapshot.now
-            )
+            with spans.committing(scope, decoding.made_by(snapshot.chunks, chosen)).apart() as span:
+                done = yield from activate(
+                    self._keys, scope, epoch, snapshot.chunks, chosen, now.retention_s, read_at=snapshot.now
+                )
+                span.note(outcome=done, chunks=len(chosen))
             if done is Outcome.ACTIVATED:
                 yield from self._mark_reflect(snapshot, chosen, now.limits)
                 yield from self._reporter.publish(events.activated(scope, snapshot.chunks, chosen, "client"))

@@ -23,6 +23,7 @@ from om_api.client.reviewing import Reviewer
 from om_api.client.sharing import NoteSharer
 from om_api.client.syncing import Synced, Syncing, checked
 from om_api.client.threads import ThreadKeeper
+from om_api.client.tracing import note_pushed
 from om_api.client.trying import ModelTester
 from om_api.client.watching import Watcher
 from om_api.client.working import WorkingKeeper
@@ -43,6 +44,7 @@ from om_api.store.driver.steps import Steps
 from om_api.store.memory.keys import keys_of
 from om_api.store.memory.known import recognise
 from om_api.store.memory.push import ServerClock
+from om_api.telemetry import spans
 
 
 class Core:
@@ -103,6 +105,8 @@ class Core:
         ready = self.writing.prepare_all(messages)
         for resource in {each.message.resource_id for each in ready}:
             self._warn(resource)
+        if spans.on():
+            note_pushed(ready)
         wait = self.fails_open and not replace
         return self._send(ready) if wait else self.writing.send(ready, replace=replace, pusher=pusher)
 

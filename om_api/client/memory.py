@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import date
+from functools import partial
 from typing import Any, Self, TypeVar
 
 from om_api.archive.opening import archive_of
@@ -21,6 +22,7 @@ from om_api.client.recall_query import RecallLimits, turns_beside
 from om_api.client.receipts import Receipt
 from om_api.client.stats import Stats
 from om_api.client.syncing import Synced
+from om_api.client.tracing import note_context, note_recalled, note_receipt, note_synced
 from om_api.client.watching import Overview
 from om_api.context import Context
 from om_api.context.group_text import GroupCall, group_call, groups_text, notes_text
@@ -61,6 +63,9 @@ from om_api.store.reviews.drafts import Proposal, WaitingReview
 from om_api.store.threads.aliasing import Aliased
 from om_api.store.threads.copying import Copied
 from om_api.store.threads.describing import Order, ThreadsWanted
+from om_api.telemetry import opening as telemetry
+from om_api.telemetry import spans
+from om_api.telemetry.spans import OurSpan
 
 T = TypeVar("T")
 
@@ -89,6 +94,7 @@ class ObservationalMemory:
         ranker: Ranker | None = None,
     ) -> None:
         self.settings = settings or load_settings()
+        telemetry.begin(self.settings, "cortex-om-client")
         self._connection = Connection(
             client if client is not None else open_client(self.settings.redis_url, timeout),
             archive_of(self.settings.archive_url, timeout),
@@ -120,6 +126,14 @@ class ObservationalMemory:
 
     def _run(self, steps: Steps[T]) -> T:
         return self._connection.run(steps)
+
+    def _told(self, span: OurSpan, begin: Callable[[], Steps[T]], note: Callable[[OurSpan, T], None]) -> T:
+        """Do steps within a span, which notes what they came to; where nothing is traced it is none."""
+        with span:
+            came = self._run(begin())
+            if spans.on():
+                note(span, came)
+        return came
 
     # -- writing ------------------------------------------------------------------------------------------------------
 
@@ -153,8 +167,9 @@ class ObservationalMemory:
         Raises RateLimitedError where more comes than the agent's `push_limits` permit, or those of the `pusher` (an API key
         at HTTP): none of that agent's is added, and `retry_after` says in how many seconds the same call is taken.
         """
-        steps = self._core.add(placed(messages, thread_id, resource_id), replace=replace, pusher=pusher)
-        return self._run(steps)
+        given = placed(messages, thread_id, resource_id)
+        add = partial(self._core.add, given, replace=replace, pusher=pusher)
+        return self._told(spans.span("om.push", "producer"), add, note_receipt)
 
     def sync(self, messages: Iterable[Given], resource_id: str, thread_id: str, *, pusher: Pusher = ANYBODY) -> Synced:
         """Add what is new of a thread's whole history, as a client holds it, oldest first, with ids or without.
@@ -165,7 +180,9 @@ class ObservationalMemory:
         beginning. Nothing is kept twice for being sent twice: repeat a call whose reply was lost. One round trip where it
         just goes on from what was accepted last. Limits are those of `add_messages`, for what is new.
         """
-        return self._run(self._core.sync(placed(messages), resource_id, thread_id, pusher))
+        span = spans.span("om.push", "producer", resource=resource_id, thread=thread_id)
+        add = partial(self._core.sync, placed(messages), resource_id, thread_id, pusher)
+        return self._told(span, add, note_synced)
 
     def known_ids(self, ids: Iterable[str], resource_id: str, thread_id: str) -> set[str]:
         """Which of these ids a thread knows: those of its messages, wherever they are kept, and of what was erased."""
@@ -198,7 +215,9 @@ class ObservationalMemory:
 
         Raises HookError where a hook of the setting `hooks.before_context` failed that says stop (docs/hooks.md).
         """
-        return self._run(self._core.context(resource_id, thread_id, max_tokens, also, may_read, model))
+        span = spans.span("om.context", resource=resource_id, thread=thread_id)
+        make = partial(self._core.context, resource_id, thread_id, max_tokens, also, may_read, model)
+        return self._told(span, make, note_context)
 
     # -- recall -------------------------------------------------------------------------------------------------------
 
@@ -226,12 +245,12 @@ class ObservationalMemory:
         that were set aside in groups), `observation`, `generation`, those that were replaced too. `after` and `before` are
         dates, ISO 8601 or Unix times. With each message come `around` turns before and after it, never a call without its
         result. `max_tokens` bounds all of it; where something was left out, `Recalled.next` is the `offset` to go on with.
-        Whatever was acknowledged before this call is found by its own words, from that moment on. Two round trips where
-        nothing was sealed since the last one. Raises InvalidInputError for what cannot be asked, naming what can. The setting
-        `compose` and `also` name memories to look in too; `may_read`: see `get_context`.
+        What was acknowledged before this call is found by its own words. Two round trips where nothing was sealed since the last
+        one. Raises InvalidInputError, naming what can be asked. `compose`, `also` and `may_read` are as in `get_context`.
         """
         limits = RecallLimits(thread_id, roles, kinds, after, before, limit, offset, around, max_tokens)
-        return self._run(self._core.recall(resource_id, query, limits, also, may_read))
+        span, core = spans.span("om.recall", resource=resource_id), self._core
+        return self._told(span, partial(core.recall, resource_id, query, limits, also, may_read), note_recalled)
 
     def browse(
         self, message_id: str, resource_id: str, *, before: int = 5, after: int = 5, thread_id: str | None = None

@@ -14,7 +14,7 @@ from om_api.domain.errors import InvalidInputError, NotReplicatedError, RateLimi
 from om_api.domain.message_tokens import count_message
 from om_api.domain.messages import Message
 from om_api.domain.push_limits import ANYBODY, AT_ONCE_S, THE_REST_S, UNLIMITED, Pusher, PushPace
-from om_api.domain.values import check_id, is_id, new_id, to_ms
+from om_api.domain.values import check_id, is_id, new_id, to_ms, traceparent
 from om_api.domain.wire import EncodedMessage, encode_message, no_message
 from om_api.settings import Settings
 from om_api.store.driver.partitions import sure
@@ -23,6 +23,7 @@ from om_api.store.memory import due
 from om_api.store.memory.amend import amend
 from om_api.store.memory.keys import Keys
 from om_api.store.memory.push import BATCH, NO_HISTORY, Pushed, ServerClock, push, replicas_of
+from om_api.telemetry import spans
 
 THREADS = 4_096  # whose last message is remembered
 _ALIASES = 5  # that may change while a push is on its way
@@ -93,6 +94,7 @@ class Writer:
         ready.check()  # what was changed since it was made
         at = self._next_ms(ready, None if ready.timestamp is None else to_ms(ready.timestamp))
         ready.id = ready.id or new_id(at)
+        ready.traceparent = traceparent(ready.traceparent) or spans.traceparent()
         if ready.timestamp is None:
             ready.timestamp = at
         ready = self.redacting.message(ready)

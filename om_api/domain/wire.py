@@ -10,7 +10,7 @@ import msgspec
 
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.messages import TOO_LONG, Message, is_token_count
-from om_api.domain.values import shown, to_ms
+from om_api.domain.values import shown, to_ms, traceparent
 from om_api.domain.vendors.message import to_wire
 from om_api.domain.vendors.parts import CAMEL, snake
 
@@ -64,6 +64,7 @@ def parse_member(member: bytes, thread: str, resource: str, at: float) -> Messag
         metadata=metadata if isinstance(metadata, dict) else None,
         at=to_ms(at) or 0,
         name=fields["name"] if isinstance(fields.get("name"), str) else None,
+        traceparent=traceparent(fields.get("traceparent")),
     )
 
 
@@ -87,7 +88,7 @@ def message_of_json(said: dict[str, Any], thread: str | None = None, resource: s
         "resource_id": fields.get("resource_id") or resource or "",
     }
     own = {name: fields[name] for name in _STRICT if fields.get(name) is not None}
-    return Message(**{"role": "", **own, **place})
+    return Message(**{"role": "", **own, **place}, traceparent=traceparent(fields.get("traceparent")))
 
 
 def _filled(message: Message, thread: str | None, resource: str | None) -> Message:

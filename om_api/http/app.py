@@ -57,11 +57,14 @@ from om_api.http.serving.log import Logged
 from om_api.http.serving.server import Shutdown
 from om_api.http.serving.shares import Shares
 from om_api.http.serving.streams import Streams
+from om_api.http.serving.traced import Traced
 from om_api.http.serving.uses import Uses
+from om_api.metrics.pushing import keep_pushing
 from om_api.metrics.scraper import Scraper
 from om_api.settings import Settings
 from om_api.store.driver.async_connection import AsyncConnection, open_async_client
 from om_api.store.memory.keys import keys_of
+from om_api.telemetry import opening as telemetry
 
 _WRITTEN_AND_READ = (
     messages.router,
@@ -107,6 +110,7 @@ where, and what to do; a 503 says in `stored` what became of the write, and may 
 
 def make_app(settings: Settings, *, locked: bool = True, timeout: float = 5.0) -> FastAPI:
     """The app for a store; connects at the first request. Without `locked` nobody needs a key: bind it to loopback."""
+    telemetry.begin(settings, "cortex-om-api")
     app = Described(
         title="Observational memory",
         version=version("cortex-om"),
@@ -137,7 +141,10 @@ async def _living(app: FastAPI, settings: Settings, *, locked: bool, patience: f
     keys = keys_of(settings)
     state = AppState(settings, memory, keys, connection, scraper, shares, streams, stopping, locked, Uses())
     app.state.app_state = state
-    kept = _keep_fresh(state), _keep_telling(memory), _keep_uses(state), _keep_agents(memory)
+    kept = (
+        *(_keep_fresh(state), _keep_telling(memory), _keep_uses(state), _keep_agents(memory)),
+        keep_pushing(settings, scraper),
+    )
     tasks = [asyncio.create_task(each) for each in kept]
     async with mcp.opened(memory) as app.state.mcp:
         yield
@@ -185,8 +192,8 @@ class Described(FastAPI):
     """An app whose document knows our own values, and what a key is; it is written once, and so is its page."""
 
     def build_middleware_stack(self) -> ASGIApp:
-        """Put our own around everything else: what fails is logged, and may be read by a page, as what succeeds is."""
-        return Logged(open_to(self.state.origins, super().build_middleware_stack()))
+        """Put our own around everything else: what fails is traced and logged, and may be read by a page, as what succeeds is."""
+        return Traced(Logged(open_to(self.state.origins, super().build_middleware_stack())))
 
     def setup(self) -> None:
         """Serve the document, and its page."""

@@ -42,7 +42,7 @@ class Scraper:
         self._rabbitmq = (
             partial(rabbitmq.waiting, url, health.QUEUES, timeout) if rabbitmq.is_rabbitmq_url(url) else None
         )
-        self._others = Others()
+        self._others, self._one = Others(), asyncio.Lock()
         self._look: asyncio.Task[bytes] | None = None
         self._began = 0.0
 
@@ -59,9 +59,14 @@ class Scraper:
             self._began = time.monotonic()
         return await asyncio.shield(look)  # who gives up does not take it from the others
 
+    async def samples(self) -> list[Sample]:
+        """A value of each series and its labels, by a look of its own."""
+        async with self._one:
+            found, broker = await asyncio.gather(self._store.run(read(self._settings, self._keys)), self._ask_broker())
+            return await asyncio.to_thread(self._samples, found._replace(broker=broker))
+
     async def _scrape(self) -> bytes:
-        found, broker = await asyncio.gather(self._store.run(read(self._settings, self._keys)), self._ask_broker())
-        return await asyncio.to_thread(self._page, found._replace(broker=broker))
+        return await asyncio.to_thread(page, await self.samples())
 
     async def _ask_broker(self) -> Broker | None:
         try:
@@ -71,9 +76,9 @@ class Scraper:
         except StoreError:
             return Broker(None)
 
-    def _page(self, found: Measurements) -> bytes:
+    def _samples(self, found: Measurements) -> list[Sample]:
         others = self._others.of(found.own, found.every)
-        return page((*of_gauges(found, self._settings), *of_counters(found.own, others, self._settings)))
+        return [*of_gauges(found, self._settings), *of_counters(found.own, others, self._settings)]
 
 
 def _broker_url(settings: Settings) -> str:

@@ -1,7 +1,9 @@
 """`om doctor`'s eyes: reads the store, the broker and the settings, and says what is wrong and what to do about it."""
 
+import socket
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 from om_api.billing import budgets, models, prices
 from om_api.broker import rabbitmq
@@ -22,8 +24,11 @@ from om_api.store.fleet.presence import Worker
 from om_api.store.memory.keys import Keys, keys_of
 from om_api.store.memory.quarantine import UNKNOWN
 from om_api.store.reviews import review_index
+from om_api.telemetry import opening
 
 _FORBIDDEN = "NOPERM"
+_COLLECTOR_S = 2.0  # that a collector is waited for
+_PORTS = {"http": 80, "https": 443}
 _ARCHIVE_S = 2.0  # that an archive is waited for
 
 
@@ -41,7 +46,7 @@ class Checkup(NamedTuple):
 
 def examine(settings: Settings) -> Checkup:
     """Look at everything once; raises nothing for a store that is away: that is what it is there to say."""
-    own = [*_settings(settings), *_models(settings), *_redaction(settings)]
+    own = [*_settings(settings), *_models(settings), *_redaction(settings), *_telemetry(settings)]
     own += diagnosis.of_hooks(hook_faults.missing(settings))
     try:
         with connected(settings.redis_url) as connection:
@@ -166,6 +171,18 @@ def _redaction(settings: Settings) -> Iterator[Finding]:
         except SettingsError as error:
             whose = name or "all agents"
             yield Finding(ERROR, "redaction", f"{whose}: {error}", "until then nothing is stored, or sent to a model")
+
+
+def _telemetry(settings: Settings) -> Iterator[Finding]:
+    """Whether a collector can be reached, where spans or figures go to one."""
+    for whereto in {opening.endpoint(settings, "traces"), opening.endpoint(settings, "metrics")} - {None}:
+        at = urlsplit(whereto or "")
+        try:
+            socket.create_connection((at.hostname or "", at.port or _PORTS[at.scheme]), _COLLECTOR_S).close()
+        except (OSError, KeyError, ValueError) as error:
+            says = f"{Settings.safe_url(whereto or '')} cannot be reached: {type(error).__name__}"
+            do = "start the collector, or correct telemetry.endpoint or OTEL_EXPORTER_OTLP_ENDPOINT; work goes on without it"
+            yield Finding(WARNING, "telemetry", says, do)
 
 
 def _models(settings: Settings) -> Iterator[Finding]:

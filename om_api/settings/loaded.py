@@ -31,6 +31,7 @@ SYSTEM_WIDE = (
     "audit",
     "webhooks",
     "metrics",
+    "telemetry",
     "api",
     "flower_ticks",
 )

@@ -2,6 +2,7 @@
 
 import logging
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import structlog
@@ -15,11 +16,15 @@ def library_log() -> Any:
     return structlog.get_logger("om_api") if structlog.is_configured() else structlog.wrap_logger(_TO_STDERR())
 
 
-def log_to_stderr(*, level: str = "INFO", form: str | None = None) -> None:
-    """One line of log per unit of work, Celery's own included: JSON unless stderr is a terminal or `form` is text."""
+def log_to_stderr(*, level: str = "INFO", form: str | None = None, also: Sequence[Any] = ()) -> None:
+    """One line of log per unit of work, Celery's own included: JSON unless stderr is a terminal or `form` is text.
+
+    `also` are processors of structlog that add to each line.
+    """
     as_json = form == "json" or (form != "text" and not sys.stderr.isatty())
     shared: list[Any] = [
         structlog.contextvars.merge_contextvars,
+        *also,
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]

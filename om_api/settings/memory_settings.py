@@ -281,6 +281,22 @@ class MetricsSettings(Group):
     )
 
 
+class TelemetrySettings(Group):
+    """Where traces and figures go, by OpenTelemetry's protocol over HTTP; nowhere without an endpoint."""
+
+    endpoint: str | None = setting(
+        None,
+        "address of a collector; null: OTEL_EXPORTER_OTLP_ENDPOINT, and without that nothing is traced",
+        "http:// or https://, a host and perhaps a port and a path, without a password; or null",
+        secret=True,  # somebody may write a password into it, which the error is not to show
+        pattern=r"^https?://[A-Za-z0-9.\[\]:_-]{1,253}(/[A-Za-z0-9._~/-]{0,200})?$",
+    )
+    traces: bool = switch("false: no spans", on=True)
+    metrics: bool = switch("false: om api sends no figures; /metrics has them all the same", on=True)
+    logs: bool = switch("false: lines of log do not carry the ids of the span they were written in", on=True)
+    sample: float = setting(1.0, "share of the traces that begin here which is kept", "0 to 1", ge=0, le=1)
+
+
 class MemorySettings(Group):
     """One agent's settings, complete and free of contradictions; `limits()` is what the policy decides by."""
 
@@ -380,6 +396,7 @@ class MemorySettings(Group):
     audit: AuditSettings = AuditSettings()
     webhooks: WebhookSettings = WebhookSettings()
     metrics: MetricsSettings = MetricsSettings()
+    telemetry: TelemetrySettings = TelemetrySettings()
     api: ApiSettings = ApiSettings()
     observer_interval: Seconds = duration(10, "time between two looks for scopes to observe", least=0.1)
     reflector_interval: Seconds = duration(30, "time between two looks for scopes to reflect", least=0.1)

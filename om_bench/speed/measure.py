@@ -18,6 +18,7 @@ from om_bench.speed import (
     recalling,
     remembering,
     syncing,
+    tracing,
     working,
     writing,
 )
@@ -38,6 +39,7 @@ ROOMS: Mapping[str, Callable[[Stand], Iterator[Figure]]] = {
     "extractive_observer": extracting.extractive_observer,
     "worker_cpu": working.worker_cpu,
     "calls_in_flight": working.calls_in_flight,
+    "tracing": tracing.tracing,
 }
 
 

@@ -46,9 +46,9 @@ def worker_cpu(_stand: Stand) -> Iterator[Figure]:
 
     The model answers at once, within the worker; beside it stands the same with a provider that is asked over HTTP.
     """
-    own = _spent({"provider": "scripted", "options": {"answer": NOTES}})
+    own = spent({"provider": "scripted", "options": {"answer": NOTES}})
     with Thinking() as model:
-        asking = _spent({"provider": "openai", "base_url": model.url})
+        asking = spent({"provider": "openai", "base_url": model.url})
     yield Figure(
         work="worker's own processor time for an observation of 6,000 tokens",
         ours=f"{own:.1f} ms", reference=f"{asking:.1f} ms with a provider's client", value=own, reach=_REACH_MS, unit="ms",
@@ -74,10 +74,10 @@ def calls_in_flight(_stand: Stand) -> Iterator[Figure]:
         )  # fmt: skip
 
 
-def _spent(model: Mapping[str, object]) -> float:
-    """Milliseconds for each observation."""
+def spent(model: Mapping[str, object], **memory: object) -> float:
+    """Milliseconds of a worker's processor time for each observation, with further settings of the memory."""
     agents = _agents(_AGENTS)
-    with _working(model, None) as at:
+    with _working(model, None, (), **memory) as at:
         at.observe(agents)  # what is loaded once, and what a memory costs when it begins, is not of an observation
         before, began = at.cpu(), time.monotonic()
         for _ in range(_PUSHES - 1):
@@ -98,7 +98,7 @@ class _Working(NamedTuple):
         """Have a chunk of each agent observed, and return when all of that is done."""
         before = self._observed()
         for name in agents:
-            self.om.add_messages(_said(name))
+            self.om.add_messages(said(name))
         self.wait(before + len(agents))
 
     def wait(self, count: int) -> None:
@@ -117,7 +117,8 @@ def _agents(count: int) -> list[str]:
     return [f"agent-{number}" for number in range(count)]
 
 
-def _said(resource: str) -> list[Message]:
+def said(resource: str) -> list[Message]:
+    """A chunk's worth of messages of an agent."""
     return [
         Message(role="user", content=_text(), tokens=_TOKENS, thread_id="t-1", resource_id=resource)
         for _ in range(_MESSAGES)
@@ -130,23 +131,25 @@ def _text() -> str:
 
 
 @contextmanager
-def _working(model: Mapping[str, object], threads: int | None, backlog: Sequence[str] = ()) -> Iterator[_Working]:
+def _working(
+    model: Mapping[str, object], threads: int | None, backlog: Sequence[str] = (), **memory: object
+) -> Iterator[_Working]:
     """A store, a beat and a worker of so many threads (None: as many as by default), each a process.
 
     Of each agent of the `backlog` a chunk waits for them before they start.
     """
     with ExitStack() as held:
         store = held.enter_context(Embedded())
-        ours = configured(held, model, store, observer_interval="1s")
+        ours = configured(held, model, store, observer_interval="1s", **memory)
         om = held.enter_context(ObservationalMemory(load_settings(environ=ours)))
         for name in backlog:
-            om.add_messages(_said(name))
+            om.add_messages(said(name))
         worker = start(held, [*WORKER, *(["-c", str(threads)] if threads else [])], ours)
         start(held, BEAT, ours)
         yield _Working(om, held.enter_context(redis.Redis.from_url(store.url)), worker)
 
 
-def configured(held: ExitStack, model: Mapping[str, object], store: Embedded, **memory: str) -> dict[str, str]:
+def configured(held: ExitStack, model: Mapping[str, object], store: Embedded, **memory: object) -> dict[str, str]:
     """Settings by which processes use a store and one model, until `held` is closed."""
     folder = Path(held.enter_context(TemporaryDirectory(prefix="om-bench-")))
     named = {"observer_model": "thinking", "reflector_model": "thinking", **memory}

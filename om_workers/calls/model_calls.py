@@ -5,13 +5,16 @@ import random
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
+from urllib.parse import urlsplit
 
 import msgspec
 
 from om_api.domain.errors import BudgetReachedError, ModelError, StoreError
-from om_api.settings import Settings
+from om_api.settings import ModelSettings, Settings
+from om_api.settings.model_settings import provider_of
 from om_api.store.fleet.rates import Rate
+from om_api.telemetry import spans
 from om_workers.calls.admission import Admission, Passage, PassedOverError
 from om_workers.calls.ledger import Ledger, LedgerEntry
 from om_workers.calls.redacted_requests import RedactedRequests
@@ -26,6 +29,7 @@ UNKNOWN_S = 10.0  # to wait where nobody said how long
 _PAUSE_S = 1.0  # at most before the second try, and twice that before the third
 _SHORT_S = 3.0  # a wait that a provider asks for is waited here up to this; the scope is put off for a longer one
 _LEAST_TIMEOUT_S = 0.1
+_PROVIDERS = {"gemini": "gcp.gemini"}  # as OpenTelemetry calls them, where it calls them otherwise
 _LONGEST_REASON = 200
 _SPREAD = 0.1  # of a wait: whoever waits for the same provider does not come back in the same moment
 
@@ -139,7 +143,9 @@ class ModelCalls:
         What is left in flight stays counted as it was reserved: nobody knows what the provider bills for it.
         """
         try:
-            reply = model.complete(question.request)
+            with spans.span(f"chat {model.name}", "client", self._asked(question, model)) as span:
+                reply = model.complete(question.request)
+                span.note(_answered(reply))
         except ModelError as error:
             passage.failed(error)
             usage = error.usage if isinstance(error, BilledError) else None
@@ -148,6 +154,32 @@ class ModelCalls:
         passage.answered()
         cost = self._ledger.close(entry, reply.usage, answer=self._count(reply.text))
         return reply if cost is None else msgspec.structs.replace(reply, cost=cost)
+
+    def _asked(self, question: SizedRequest, model: Model) -> dict[str, Any]:
+        """A call by OpenTelemetry's names for it, and no word of what is asked; nothing where nothing is traced."""
+        if not spans.on():
+            return {}
+        settings = self._settings.models.get(model.name) or ModelSettings()
+        provider = provider_of(model.name, settings)
+        return {
+            "gen_ai.operation.name": "chat",
+            "gen_ai.provider.name": _PROVIDERS.get(provider, provider),
+            "gen_ai.request.model": settings.model or model.name,
+            "gen_ai.request.temperature": question.request.temperature,
+            "server.address": urlsplit(settings.base_url).hostname if settings.base_url else None,
+            "cortex_om.resource": question.resource or None,
+            "cortex_om.purpose": question.request.purpose,
+        }
+
+
+def _answered(reply: Reply) -> dict[str, Any]:
+    usage = reply.usage
+    return {
+        "gen_ai.response.model": reply.model,
+        "gen_ai.usage.input_tokens": usage.input or None,
+        "gen_ai.usage.cache_read.input_tokens": usage.cached or None,
+        "gen_ai.usage.output_tokens": usage.output or None,
+    }
 
 
 def _until_next(error: ModelError, usual: float) -> float:

@@ -6,16 +6,19 @@ Messages carry scope and chunk ids, never text.
 import math
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from functools import partial, wraps
 from typing import Any
 
 import structlog
-from celery import shared_task
+from celery import current_task, shared_task
 from structlog.contextvars import bound_contextvars
 
 from om_api.domain.errors import OMError
-from om_api.domain.values import Outcome
+from om_api.domain.values import Outcome, traceparent
 from om_api.store.memory.scope_state import ScopeState
+from om_api.telemetry import spans
+from om_api.telemetry.spans import OurSpan
 from om_workers.process.event_publisher import why
 from om_workers.process.stopping import StoppedError
 from om_workers.tasks import wiring
@@ -27,6 +30,7 @@ from om_workers.work.rounds import RoundResult
 from om_workers.work.scope_worker import LookResult, ScopeWorker
 from om_workers.work.sweep import Sweeper
 
+_IDLE = {Outcome.REST, Outcome.BUSY, Outcome.SUPERSEDED}
 _TURN_S = 2.0  # for which a task goes on with one scope while others wait
 # for which it goes on with other scopes, while what was handed out waits; or half a tick, if that is less
 _TASK_S = 5.0
@@ -125,6 +129,16 @@ def archive() -> str:
     return _round(wiring.rounds().archive())
 
 
+def _whose(scope: str) -> dict[str, Any]:
+    resource, _, thread = scope.partition("|")
+    return {"resource": resource, "thread": thread or None}
+
+
+def _caused() -> AbstractContextManager[None]:
+    """Within it what begins a trace goes on from the tick that sent this task."""
+    return spans.caused_by(traceparent(current_task.request.get("traceparent")) if spans.on() and current_task else "")
+
+
 @_task(name="om.adopt")
 def adopt(*keys: str) -> str:
     """Count what plain ZADDs left under messages keys, each a unit of its own: what is wrong with one hurts no other."""
@@ -159,7 +173,8 @@ def observe(scope: str, lease: str = "") -> str:
     Flower is told of each scope as of a task of its own. It says with the first how many
     followed, for it ends with the last.
     """
-    first, followed = _observed(scope, lease), 0
+    with _caused():
+        first, followed = _observed(scope, lease), 0
     seconds = min(_TASK_S, wiring.settings().memory.observer_interval / 2)
     for claim in wiring.dispatcher().following("observe", scope, seconds):
         as_task("om.observe", claim, partial(_outcome, claim.scope))
@@ -177,13 +192,24 @@ def _observed(scope: str, lease: str = "") -> tuple[Outcome, str]:
     It goes on so with what comes after them, and begins no chunk when the scope's turn is over: then others come first.
     """
     until = time.monotonic() + _TURN_S
-    came, dispatcher = _look(scope, lease), wiring.dispatcher()
-    while came.chunks:
-        begun = time.monotonic()
-        came = _observe(scope, *came.chunks, until=until, seen=came.seen)
-        dispatcher.lasted("observe", scope, time.monotonic() - begun)
+    with spans.span("om.observe", "consumer", **_whose(scope)) as span:
+        came, dispatcher = _look(scope, lease), wiring.dispatcher()
+        idle = came.outcome in _IDLE and not came.chunks
+        while came.chunks:
+            begun = time.monotonic()
+            came = _observe(scope, *came.chunks, until=until, seen=came.seen)
+            dispatcher.lasted("observe", scope, time.monotonic() - begun)
+        _tell(span, came, idle=idle)
     dispatcher.ended("observe", scope)
     return came.outcome, came.error
+
+
+def _tell(span: OurSpan, came: LookResult, *, idle: bool) -> None:
+    """Say what a task came to; nothing of one that found nothing to do."""
+    if idle:
+        span.leave()
+    failed = {"error.type": came.error.partition(" ")[0]} if came.error else {}
+    span.note(failed, outcome=came.outcome)
 
 
 @unit("scope_observed", "om.observe")
@@ -209,7 +235,9 @@ def _observe(scope: str, *chunks: str, until: float = 0.0, seen: ScopeState | No
 def reflect(scope: str, lease: str = "") -> str:
     """Make the move a scope's observations are due; `lease` as for `om.observe`."""
     begun, dispatcher = time.monotonic(), wiring.dispatcher()
-    came = _reflect(scope, lease)
+    with _caused(), spans.span("om.reflect", "consumer", **_whose(scope)) as span:
+        came = _reflect(scope, lease)
+        _tell(span, came, idle=came.outcome in _IDLE)
     if came.outcome in {Outcome.REFLECTED, Outcome.FAILED}:
         dispatcher.lasted("reflect", scope, time.monotonic() - begun)
     dispatcher.ended("reflect", scope)

@@ -13,6 +13,7 @@ from om_api.store.driver.connection import Connection, open_client
 from om_api.store.fleet import stored_settings
 from om_api.store.memory.keys import keys_of
 from om_api.store.memory.push import ServerClock
+from om_api.telemetry import opening as telemetry
 from om_workers.calls.admission import Admission
 from om_workers.calls.ledger import Ledger
 from om_workers.calls.model_calls import ModelCalls
@@ -88,6 +89,9 @@ def _watcher() -> SettingsWatcher:
 
 @cache
 def _services() -> Services:
+    telemetry.begin(
+        settings(), "cortex-om-worker"
+    )  # by now any fork has happened: its threads would not live in a child
     return build(settings(), _queues[0])
 
 
@@ -163,3 +167,4 @@ def end() -> None:
     """Say that this process works no longer, if it ever began."""
     if ours := made():
         ours.heartbeat.stop()
+        telemetry.end()

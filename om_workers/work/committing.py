@@ -9,6 +9,8 @@ from om_api.store.memory import due, reflect
 from om_api.store.reviews import review_index
 from om_api.store.reviews.commit import commit
 from om_api.store.reviews.drafts import Draft, ReflectionInput, Review
+from om_api.telemetry import spans
+from om_api.telemetry.spans import OurSpan
 from om_workers.work.services import Services
 
 
@@ -28,7 +30,9 @@ class Committer:
 
     def keep(self, read: ReflectionInput, thought: Thought) -> Outcome:
         """Keep a draft until its commit is due."""
-        outcome = self._store(read, thought.draft, Review())
+        with self._told(read, thought.draft) as span:
+            outcome = self._store(read, _signed(thought.draft), Review())
+            span.note(outcome="drafted" if outcome is Outcome.BUFFERED else outcome)
         if outcome is Outcome.BUFFERED:
             self._services.events.drafted(read.state.scope, thought.draft.generation, thought.began)
         return outcome
@@ -58,7 +62,10 @@ class Committer:
         review = Review(new_id(), now, expires_at)
         # first: should we die between the two, the index names what is not there, and not the other way round
         self._run(review_index.expect(self._services.keys, {scope: expires_at}))
-        if self._store(read, draft, review) is not Outcome.BUFFERED:
+        with self._told(read, draft) as span:
+            stored = self._store(read, _signed(draft), review)
+            span.note(outcome=Outcome.PROPOSED if stored is Outcome.BUFFERED else stored)
+        if stored is not Outcome.BUFFERED:
             return Outcome.SUPERSEDED, None
         self._services.events.review_asked(scope, draft.generation, review.id, thought.began)
         return Outcome.PROPOSED, expires_at
@@ -75,10 +82,31 @@ class Committer:
     def _commit(self, read: ReflectionInput, thought: Thought) -> Outcome:
         services, scope = self._services, read.state.scope
         ttl_s, keep = services.in_force(scope).retention_s, services.agent(scope).kept_generations
-        outcome, made = self._run(commit(services.keys, read, thought.draft, services.count, keep, ttl_s))
+        with self._told(read, thought.draft) as span:
+            draft = _signed(thought.draft)
+            outcome, made = self._run(commit(services.keys, read, draft, services.count, keep, ttl_s))
+            span.note(outcome=outcome, tokens=made.tokens)
         if outcome is Outcome.REFLECTED:
             by = ("expiry" if self.asks(read) else "off") if read.review.waits else None
             services.events.reflected(scope, made, thought.began, by)
             if read.review.id:
                 self._run(review_index.decided(services.keys, scope, read.review.expires_at))
         return outcome
+
+    def _told(self, read: ReflectionInput, draft: Draft) -> OurSpan:
+        """The span of a commit, which goes on from those that made what a draft is of, and from that by which it was drafted."""
+        if not spans.on():
+            return spans.NOTHING
+        before = [read.generation] if read.generation else []
+        covered = [each.observation.traceparent or "" for each in read.covered(draft)]
+        made_of = [*(each.traceparent or "" for each in before), *covered, draft.generation.traceparent or ""]
+        told = spans.committing(read.state.scope, made_of)
+        told.note(generation=draft.generation.n, observations=len(draft.seqs))
+        return told
+
+
+def _signed(draft: Draft) -> Draft:
+    """A draft whose generation says by which span it is stored; as it is where none is told."""
+    if not (name := spans.traceparent()):
+        return draft
+    return msgspec.structs.replace(draft, generation=msgspec.structs.replace(draft.generation, traceparent=name))

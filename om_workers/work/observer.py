@@ -15,6 +15,7 @@ from om_api.settings import MemorySettings
 from om_api.store.memory import chunks as chunking
 from om_api.store.memory import due, model_cooldown
 from om_api.store.memory.scope_state import ScopeState
+from om_api.telemetry import spans
 from om_workers.calls.model_calls import patience_ms
 from om_workers.llm.base import Reply
 from om_workers.process.stopping import StoppedError
@@ -228,11 +229,12 @@ class Observer:
         observed = judged(observed, judge)
         tokens = self._services.count(observed.text) if observed.text else 0
         found = extracting.found_in(agent, observed, read.kept, self._services.count, judge)
-        observation = observation_of(read, observed, reply, tokens, found)
-        observation = msgspec.structs.replace(observation, untrusted=all_untrusted(said))
-        with self._given_back(read):
+        with self._given_back(read), spans.committing(read.scope, read.traceparents) as span:
+            observation = observation_of(read, observed, reply, tokens, found)
+            observation = msgspec.structs.replace(observation, untrusted=all_untrusted(said))
             segment = read.segment(agent.recall.language)
             did = self._run(chunking.buffer(self._services.keys, resource, observation, new_id(), segment))
+            span.note(outcome=did, thread=read.chunk.thread, chunk=chunk, messages=len(read.messages), tokens=tokens)
         if did is Outcome.BUFFERED:
             self._services.events.buffered(read.scope, read.summary, observation, began)
             self._services.events.extracted(read.scope, read.summary, found.extracted, found.refused)

@@ -20,6 +20,7 @@ from om_api.store.fleet import health, model_trials, presence
 from om_api.store.fleet.presence import Ticked
 from om_api.store.memory import due, keyspace_scan
 from om_api.store.memory.keys import Keys
+from om_api.telemetry import spans
 from om_workers.work.archiver import Archiver
 from om_workers.work.dispatcher import Dispatched, Dispatcher
 from om_workers.work.sampling import Sampler
@@ -170,7 +171,11 @@ def _tick(
 
 def _made(name: str, work: Callable[[], dict[str, int] | None]) -> RoundResult:
     try:
-        did = work()
+        with spans.span("om.tick", "producer", tick=name) as span:
+            did = work()
+            if not did or not any(did.values()):
+                span.leave()
+            span.note(**did or {})
     except (OMError, ValueError) as error:  # the last of what somebody wrote where only we write
         _log.warning(f"{name}_failed", error=str(error)[:500])
         return RoundResult(Outcome.FAILED, error=type(error).__name__)

@@ -13,12 +13,13 @@ from om_api.domain.tool_calls import exchanges
 from om_api.domain.values import Chunk, Outcome, Scope, new_id
 from om_api.domain.wire import encode_message
 from om_api.settings import recorded_settings
-from om_api.store.memory import activate, clear, due, model_cooldown, note, requests, scope_state, seal
+from om_api.store.memory import activate, clear, decoding, due, model_cooldown, note, requests, scope_state, seal
 from om_api.store.memory.adopt import adopt
 from om_api.store.memory.amend import instead
 from om_api.store.memory.due import Claim
 from om_api.store.memory.note import Decided
 from om_api.store.memory.scope_state import ScopeState
+from om_api.telemetry import spans
 from om_workers.process.event_publisher import ChunkSummary
 from om_workers.work.sealed import batches
 from om_workers.work.services import Services
@@ -166,11 +167,13 @@ class ScopeWorker:
 
     def _activate(self, state: ScopeState, move: Move) -> Outcome:
         ttl_s, epoch = self._services.in_force(state.scope).retention_s, state.record.epoch
-        outcome = self._run(
-            activate.activate(
-                self._services.keys, state.scope, epoch, state.chunks, move.chunks, ttl_s, read_at=state.now
+        with spans.committing(state.scope, decoding.made_by(state.chunks, move.chunks)) as span:
+            outcome = self._run(
+                activate.activate(
+                    self._services.keys, state.scope, epoch, state.chunks, move.chunks, ttl_s, read_at=state.now
+                )
             )
-        )
+            span.note(outcome=outcome, chunks=len(move.chunks))
         if outcome is Outcome.ACTIVATED:
             self._services.events.activated(state.scope, state.chunks, move.chunks)
         return outcome

@@ -4,6 +4,8 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import msgspec
+
 from om_api.domain.kept.extractors import TITLE, Extracted
 from om_api.domain.kept.titles import SUGGESTED
 from om_api.domain.messages import Message
@@ -15,6 +17,7 @@ from om_api.store.index.indexing import of_messages
 from om_api.store.memory import decoding, model_cooldown, reading, scope_state
 from om_api.store.memory.scope_state import ScopeState
 from om_api.store.working import working
+from om_api.telemetry import spans
 from om_workers.llm.base import Reply
 from om_workers.process.event_publisher import ChunkSummary
 from om_workers.prompts.parse import Observed
@@ -66,6 +69,11 @@ class Sealed(NamedTuple):
         """The index of its messages; none where not each of them could be read, for the index tells them by their place."""
         whole = len(self.messages) == self.chunk.messages
         return encode(self.chunk.thread, of_messages(self.messages), language) if whole else b""
+
+    @property
+    def traceparents(self) -> list[str]:
+        """The spans by which its messages were added, oldest first."""
+        return [message.traceparent for message in self.messages]
 
     @property
     def texts(self) -> list[str]:
@@ -147,6 +155,7 @@ def observation_of(
         extracted=found.extracted,
         common=found.common,
         marked=marked_lines(observed.text),
+        traceparent=spans.traceparent() or msgspec.UNSET,
     )
 
 

@@ -102,7 +102,8 @@ def test_no_page_names_a_path_of_somebodys_machine():
 def test_every_task_is_in_the_table_with_its_queue_and_no_page_names_another_one():
     tasks = set(re.findall(r'_task\(name="([\w.]+)"', (ROOT / "om_workers/tasks/ticks.py").read_text()))
     told = {name: queue for name, queue in table(OPERATIONS).items() if name in tasks}
-    named = {span for page in PAGES for span in spans(page.read_text()) if re.fullmatch(r"om\.[a-z_]+", span)}
+    pages = [page for page in PAGES if page.name != "tracing.md"]  # whose names are of spans, some of them a task's
+    named = {span for page in pages for span in spans(page.read_text()) if re.fullmatch(r"om\.[a-z_]+", span)}
 
     assert told == assigned("app.py", "_ROUTES")
     assert tasks == named

@@ -27,8 +27,9 @@ export class Transport {
   readonly #fetch: typeof globalThis.fetch;
   readonly #timeoutMs: number;
   readonly #retries: number;
+  readonly #traceparent: () => string | undefined;
 
-  constructor({ url, key, timeoutMs = 10_000, retries = 8, fetch: own }: Options) {
+  constructor({ url, key, timeoutMs = 10_000, retries = 8, traceparent = () => undefined, fetch: own }: Options) {
     this.#base = based(url);
     if (key !== undefined && !/^[\x21-\x7e]+$/.test(key)) {
       throw new InvalidInputError("key is empty or holds blanks: pass what `om keys create` printed, om_…");
@@ -39,6 +40,7 @@ export class Transport {
     this.#fetch = own ?? ((...given) => globalThis.fetch(...given));
     this.#timeoutMs = timeoutMs;
     this.#retries = retries;
+    this.#traceparent = traceparent;
   }
 
   /** Ask, and answer with the reply's JSON; throws OMError, or what `signal` was aborted with. */
@@ -86,6 +88,8 @@ export class Transport {
     const init: RequestInit = { method, headers: { Accept: "application/json", ...headers }, signal: signal ?? null };
     const own = init.headers as Record<string, string>;
     if (this.#key !== undefined) own["Authorization"] = `Bearer ${this.#key}`;
+    const within = this.#traceparent();
+    if (within) own["traceparent"] = within;
     if (body !== undefined) {
       init.body = encoded(body);
       own["Content-Type"] = "application/json";

@@ -75,6 +75,8 @@ export interface Options {
   failOpen?: boolean | undefined;
   /** Told once when the memory goes away, and of messages that had no room; `console.warn` unless you say otherwise. */
   onWarning?: ((message: string) => void) | undefined;
+  /** The span that is being done, as W3C's header has it, asked before each request: what the memory does stands under it. */
+  traceparent?: (() => string | undefined) | undefined;
   /** Instead of the global one. */
   fetch?: typeof globalThis.fetch | undefined;
 }

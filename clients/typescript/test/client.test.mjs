@@ -37,6 +37,16 @@ test("an agent keeps messages, reads its context in every form, and finds what i
   assert.equal(memory.recallTool("anthropic").input_schema.required[0], "query");
 });
 
+test("each request says under which span it is asked, where there is one", async () => {
+  const name = "00-00000000000000000000000000000007-0000000000000009-01", names = [name, undefined], sent = [];
+  const fetch = (url, init) => (sent.push(init.headers.traceparent), globalThis.fetch(url, init));
+  const within = made({ fetch, traceparent: () => names.shift() });
+  await within.threads();
+  await within.threads();
+
+  assert.deepEqual(sent, [name, undefined]);
+});
+
 test("an Actor keeps fields, by itself and by a model's calls, and a change is taken back", async () => {
   const place = { resourceId: "keeps-fields" };
   const tool = await memory.workingMemoryTool("anthropic", place);

@@ -11,6 +11,7 @@ from om_api.http import make_app
 from om_api.http.serving.server import check_free, is_loopback, serve
 from om_api.settings.logs import log_to_stderr
 from om_api.store.fleet import api_key_records
+from om_api.telemetry import spans
 from om_api.web import with_pages
 
 _PORT = 8000
@@ -34,7 +35,8 @@ def api(target: Target, host: str, port: int | None, without_keys: bool) -> None
     port = stated_port(settings, "OM_API_PORT", _PORT) if port is None else port
     check_free(host, port)
     form = settings.variable("OM_LOG_FORMAT")
-    log_to_stderr(level=settings.variable("OM_LOG_LEVEL") or "INFO", form=form)
+    ids = [spans.log_ids] if settings.memory.telemetry.logs else []
+    log_to_stderr(level=settings.variable("OM_LOG_LEVEL") or "INFO", form=form, also=ids)
     _say_who_may(target, without_keys)
     sys.exit(serve(with_pages(make_app(settings, locked=not without_keys)), host, port))
 

@@ -7,7 +7,7 @@ from om_api.domain.vendors.ours import Part, rest, text, tool_result
 from om_api.domain.vendors.parts import KNOWN, whole
 
 ROLES = {"developer": "system", "function": "tool", "model": "assistant"}  # what vendors call who speaks, and we
-_OURS = {"id", "role", "content", "thread_id", "resource_id", "timestamp", "tokens", "metadata", "name"}
+_OURS = {"id", "role", "content", "thread_id", "resource_id", "timestamp", "tokens", "metadata", "name", "traceparent"}
 _TAKEN = {"type", "parts", "tool_calls", "tool_call_id", "function_call", "refusal", "audio", "status"}
 _EMPTY: tuple[Any, ...] = (None, "", [], {})
 

@@ -7,7 +7,7 @@ import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _log = structlog.get_logger("om_api.http")
-_QUIET = ("/healthz", "/readyz", "/metrics")
+QUIET = ("/healthz", "/readyz", "/metrics")
 _LONGEST = 600  # characters of a path: no endpoint has more
 
 
@@ -39,7 +39,7 @@ def _tell(scope: Scope, status: int, seconds: float) -> None:
     key = scope.get("state", {}).get("key")
     path = scope["path"][:_LONGEST]
     fields = {"method": scope["method"], "path": path, "status": status, "seconds": round(seconds, 4)}
-    if scope["path"] in _QUIET and status < HTTPStatus.BAD_REQUEST:
+    if scope["path"] in QUIET and status < HTTPStatus.BAD_REQUEST:
         _log.debug("request_served", **fields)
     else:
         _log.info("request_served", **fields, key=key.id if key else None)

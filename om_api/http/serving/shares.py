@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from itertools import chain
 from typing import Any, TypeVar
 
@@ -100,7 +100,7 @@ class Share:
         """Do a job in a thread; of one key one request at a time, which goes first until it is handled."""
         await self._compute()
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._shares.threads, job)
+            return await asyncio.get_running_loop().run_in_executor(self._shares.threads, copy_context().run, job)
         finally:
             if self._handled:
                 self._let_go()

@@ -1,6 +1,6 @@
 """What Redis replies, as values: whichever form the client hands it out in."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from typing import Any
@@ -130,6 +130,12 @@ def stored_of(pair: Pair) -> Stored:
 # from their JSON; fields we do not know are left where they are
 as_observation = msgspec.json.Decoder(Observation).decode
 as_generation = msgspec.json.Decoder(Generation).decode
+
+
+def made_by(chunks: Iterable[Chunk], chosen: Collection[str]) -> Iterator[str]:
+    """The spans by which the observations of chosen chunks were stored, "" for none; none is read before it is asked for."""
+    made = (chunk.observation for chunk in chunks if chunk.id in chosen and chunk.observation)
+    return (as_observation(each).traceparent or "" for each in made)
 
 
 def messages_of(members: Sequence[Pair], thread: str, resource: str) -> list[Message]:

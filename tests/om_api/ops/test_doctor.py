@@ -3,10 +3,11 @@
 import pytest
 from redis.crc import key_slot
 from servers import Cluster
+from traced import Collector
 
 from om_api import load_settings
 from om_api.ops import doctor
-from om_api.ops.diagnosis import ERROR, NOTE, OK
+from om_api.ops.diagnosis import ERROR, NOTE, OK, WARNING
 
 TIERS = "[{up_to: 10, model: gpt-x}, {up_to: 100, model: extractive}]"
 
@@ -54,6 +55,20 @@ def test_a_cluster_that_misses_a_slot_is_named(tmp_path, prefix):
         troubles = [each.says for each in doctor.examine(settings).troubles]
 
     assert any(each.startswith("1 slot served by no node") for each in troubles)
+
+
+def test_a_collector_that_cannot_be_reached_is_named_without_its_password(server_url):
+    with Collector() as there:
+        said = {"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": f"{there.url}/v1/traces"}
+        away = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://user:sk-zebrafinch@127.0.0.1:1"}
+        looks = [
+            doctor.examine(load_settings(environ={"OM_REDIS_URL": server_url, **each})) for each in ({}, said, away)
+        ]
+    of = [[finding for finding in look.findings if finding.about == "telemetry"] for look in looks]
+
+    assert of[:2] == [[], []]
+    assert {(each.level, "127.0.0.1:1" in each.says) for each in of[2]} == {(WARNING, True)}
+    assert "zebrafinch" not in str(of)
 
 
 def test_the_agent_whose_pushes_wait_for_most_replicas_is_asked_for(tmp_path):

@@ -20,6 +20,7 @@ def test_groups_are_the_mappings_of_the_file():
         "durability",
         "archive",
         "events",
+        "telemetry",
         "audit",
         "webhooks",
         "metrics",

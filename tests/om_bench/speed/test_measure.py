@@ -12,6 +12,7 @@ from om_bench.speed import (
     recalling,
     remembering,
     syncing,
+    tracing,
     working,
     writing,
 )
@@ -50,7 +51,21 @@ def test_the_rooms_that_are_named_are_asked_in_their_order_else_all_of_them(priv
 
 def test_whatever_measures_on_a_stand_is_in_the_report_once():
     """Breaks when something is measured by nobody: its module has it, and no name leads there."""
-    modules = (activating, archiving, context, extracting, idling, recalling, remembering, syncing, working, writing)
+    modules = (
+        *(
+            activating,
+            archiving,
+            context,
+            extracting,
+            idling,
+            recalling,
+            remembering,
+            syncing,
+            tracing,
+            working,
+            writing,
+        ),
+    )
     measures = {
         each
         for module in modules

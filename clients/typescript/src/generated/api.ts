@@ -1076,7 +1076,8 @@ export interface components {
          *         the time before the first. `origin` is `correction` where somebody (`by` whom) corrected a line of the one before, `archive`
          *         where observations were set aside in groups: `groups` is of how many of them the text tells. `pieces`
          *         are what the text is made of, in order, since a move to another scope; none once it was written anew. `extracted` is what
-         *         extractors found beside all notes that it stands for, by thread ("": of the whole memory) and by slug.
+         *         extractors found beside all notes that it stands for, by thread ("": of the whole memory) and by slug. `traceparent` names
+         *         the span that committed it, where workers trace.
          */
         Generation: {
             n: number;
@@ -1121,6 +1122,7 @@ export interface components {
             };
             /** @default 0 */
             groups: number;
+            traceparent?: string;
         };
         /**
          * GivenFields
@@ -1355,7 +1357,8 @@ export interface components {
          *         `extracted` is what extractors found in the same messages, by their slugs; those of them that are `common` are of the
          *         whole memory, and no thread's own. `group` names the group in which it was set aside, "" for one that never was. `shared_from`
          *         says where one of origin `shared` comes from, which covers nothing either. `marked` is how many of its lines only quote what
-         *         somebody said (docs/trust.md); `untrusted`: nobody is trusted who says anything in what it covers.
+         *         somebody said (docs/trust.md); `untrusted`: nobody is trusted who says anything in what it covers. `traceparent` names the
+         *         span that stored it, where workers trace.
          */
         Observation: {
             id: string;
@@ -1413,6 +1416,7 @@ export interface components {
             marked: number;
             /** @default false */
             untrusted: boolean;
+            traceparent?: string;
         };
         /**
          * OpenAIContext

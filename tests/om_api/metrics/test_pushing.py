@@ -1,0 +1,55 @@
+"""What a collector is sent is what Prometheus reads: one list of series, one look at the store."""
+
+import asyncio
+from contextlib import suppress
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+from traced import Collector
+from world import SMALL, wait_until
+
+from om_api import load_settings
+from om_api.metrics.pushing import EVERY_S, interval_s, keep_pushing
+from om_api.metrics.scraper import Scraper
+from om_api.metrics.series import SERIES
+
+
+def _settings(prefix, server_url, **more):
+    return load_settings(None, {**SMALL, "OM_PREFIX": prefix, "OM_REDIS_URL": server_url, **more})
+
+
+def test_a_collector_is_sent_what_prometheus_reads(server_url, server_client, prefix):
+    with Collector() as collector:
+        settings = _settings(prefix, server_url, OM_TELEMETRY__ENDPOINT=collector.url)
+
+        async def once():
+            scraper = Scraper(settings)
+            pushing = asyncio.create_task(keep_pushing(settings, scraper))
+            await asyncio.to_thread(wait_until, lambda: collector.metrics, "figures")
+            pushing.cancel()
+            with suppress(asyncio.CancelledError):
+                await pushing
+            text = (await scraper.scrape()).decode()
+            await scraper.close()
+            return text
+
+        text = asyncio.run(once())
+        read = {sample.name for family in text_string_to_metric_families(text) for sample in family.samples}
+
+    assert read <= {each.name for each in SERIES} | {
+        f"{each.name}_{end}" for each in SERIES for end in ("bucket", "sum", "count")
+    }
+    assert {name for name in collector.metrics if collector.metrics[name].WhichOneof("data") != "histogram"} <= read
+    assert len(collector.metrics) > 5
+
+
+def test_without_an_endpoint_nothing_is_measured_for_it(prefix, server_url):
+    """It would hang here for ever, if it did."""
+    asyncio.run(asyncio.wait_for(keep_pushing(_settings(prefix, server_url), None), 5))
+
+
+@pytest.mark.parametrize(("said", "seconds"), [("", EVERY_S), ("5000", 5), ("1", 1), ("soon", EVERY_S)])
+def test_how_often_is_said_by_the_variable_that_everybody_has_for_it(said, seconds):
+    settings = load_settings(None, {"OTEL_METRIC_EXPORT_INTERVAL": said})
+
+    assert interval_s(settings) == seconds
