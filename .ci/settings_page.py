@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from om_api.settings.catalogue import ALIASES, MODEL_FIELDS, OTHER_VARIABLES, SETTINGS, Key, about, dotted, variable
 from om_api.settings.documents import LONGEST_NUMBER, MOST_BYTES, MOST_LEVELS, MOST_VALUES
-from om_api.settings.fields import format_duration
+from om_api.settings.sections.fields import format_duration
 from om_api.store.fleet.stored_settings import MOST as STORED
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from om_api.domain.errors import StoreError
-from om_api.settings.urls import safe_url
+from om_api.settings.sections.urls import safe_url
 
 try:
     import amqp

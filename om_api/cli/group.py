@@ -39,7 +39,7 @@ _PLACES = {  # of commands whose module in `commands` has not their name
     "thread": "om_api.cli.commands.by_hand.thread",
     "browse": "om_api.cli.commands.recall",
     "erase": "om_api.cli.commands.erase",
-    "redact": "om_api.cli.commands.redact",
+    "redact": "om_api.cli.commands.by_hand.redact",
 }
 PLACES = {  # the module of each command
     name: _PLACES.get(name, f"om_api.cli.commands.{name}") for section in SECTIONS.values() for name in section

@@ -21,7 +21,7 @@ from om_api.domain.errors import SettingsError, StoreError
 from om_api.domain.extras import MissingExtraError, require
 from om_api.ops.doctor import reach
 from om_api.settings import Settings
-from om_api.settings.storage_settings import DEFAULT_URL
+from om_api.settings.sections.storage_settings import DEFAULT_URL
 
 NEXT = (
     'om push harold thread-1 "My flight is on Friday."',

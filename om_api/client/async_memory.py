@@ -18,7 +18,7 @@ from om_api.client.held import Held, Work
 from om_api.client.hooking import HookState
 from om_api.client.partly import Partly
 from om_api.client.reading import Era
-from om_api.client.recall_query import RecallLimits, turns_beside
+from om_api.client.recall.recall_query import RecallLimits, turns_beside
 from om_api.client.receipts import Receipt
 from om_api.client.stats import Stats
 from om_api.client.syncing import Synced

@@ -8,10 +8,10 @@ from functools import partial
 import msgspec
 
 from om_api import context
-from om_api.client.cache_use import check_model, last_use, turns
 from om_api.client.composing import ComposedAsk, Composer
 from om_api.client.hooking import ContextHooks
 from om_api.client.recalling import Recalling
+from om_api.client.remembered.cache_use import check_model, last_use, turns
 from om_api.client.remembered.known_aliases import KnownAliases
 from om_api.client.remembered.reader_cache import Reader, ReaderCache
 from om_api.client.reporting import Reporter
@@ -73,13 +73,7 @@ class Contexts:
         model: str | None = None,
     ) -> Steps[Context]:
         """What the Actor reads, for a model of its own: one round trip when warm, a few more when it activates."""
-        check_id(resource, "resource_id")
-        check_id(thread, "thread_id")
-        if not isinstance(max_tokens, int | None):
-            raise InvalidInputError(
-                f"max_tokens is {str(max_tokens)[:40]!r}: use a number of tokens, or None for what the setting "
-                "context_max_tokens says"
-            )
+        _check(resource, thread, max_tokens)
         model = check_model(model) or self._settings.for_agent(resource).actor_model
         reader, snapshot, now = yield from self._read(resource, thread, ask, model)
         thread = snapshot.thread.id
@@ -228,6 +222,16 @@ class Contexts:
         view = self._in_force(resource, last.record).view_of(last.record.observation_tokens)
         now = int(time.time() * 1000)
         return context.build(snapshot, view, self._count, now, max_tokens, unavailable=True)
+
+
+def _check(resource: str, thread: str, max_tokens: object) -> None:
+    check_id(resource, "resource_id")
+    check_id(thread, "thread_id")
+    if not isinstance(max_tokens, int | None):
+        raise InvalidInputError(
+            f"max_tokens is {str(max_tokens)[:40]!r}: use a number of tokens, or None for what the setting "
+            "context_max_tokens says"
+        )
 
 
 def pressure_of(snapshot: Snapshot, read_at: int = 0, *, other_model: bool = False) -> Pressure:

@@ -12,7 +12,7 @@ from om_api.client.hooking import HookReader
 from om_api.client.lines import LineKeeper
 from om_api.client.owning import Owner
 from om_api.client.reading import MemoryReader, Scopes
-from om_api.client.recall_query import RecallLimits, recall_query
+from om_api.client.recall.recall_query import RecallLimits, recall_query
 from om_api.client.recalling import Recalling
 from om_api.client.receipts import Receipt
 from om_api.client.redacting import Redacting

@@ -14,7 +14,7 @@ from om_api.client.recall.around import Surroundings
 from om_api.client.recall.recall_hits import Hits, MovedError
 from om_api.client.recall.recall_index import RecallIndex
 from om_api.client.recall.recall_notes import SetAside, noted_parts, set_aside
-from om_api.client.recall_query import RecallQuery
+from om_api.client.recall.recall_query import RecallQuery
 from om_api.domain.caching import LRU
 from om_api.domain.errors import ArchiveError, StoreError
 from om_api.domain.message_tokens import Count, count_message

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from om_api.billing.budgets import Today
-from om_api.client.cache_use import waits_until
+from om_api.client.remembered.cache_use import waits_until
 from om_api.domain.policy import threshold
 from om_api.domain.values import made_at
 from om_api.settings import Settings, recorded_settings

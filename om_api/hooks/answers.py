@@ -16,7 +16,7 @@ LONGEST = 10_000_000  # bytes of an answer
 MOST_ADDED = 8_000  # characters that one context's end may be given
 
 
-class _Heard(msgspec.Struct):
+class _HookedMessage(msgspec.Struct):
     id: str
     content: str | list[dict[str, Any]]
 
@@ -73,7 +73,7 @@ def _sections(given: Given, value: Any) -> dict[str, str]:
 
 def _messages(given: Given, value: Any) -> list[dict[str, Any]]:
     """Some of the messages, in their order; of each nothing but its content may be another."""
-    heard, rest = _of(list[_Heard], value, "a list of objects with id and content"), iter(given["messages"])
+    heard, rest = _of(list[_HookedMessage], value, "a list of objects with id and content"), iter(given["messages"])
     return [_changed(_next(rest, each.id), each.content) for each in heard]
 
 

@@ -17,7 +17,7 @@ from om_api.metrics.counted import Others, of_counters
 from om_api.metrics.gauges import Broker, Measurements, of_gauges, read
 from om_api.metrics.series import SERIES, Histogram, Sample, Series
 from om_api.settings import Settings
-from om_api.settings.urls import is_redis_url
+from om_api.settings.sections.urls import is_redis_url
 from om_api.store.driver.async_connection import AsyncConnection, open_async_client
 from om_api.store.fleet import health
 from om_api.store.memory.keys import keys_of

@@ -15,7 +15,7 @@ from om_api.ops.composed_faults import composed_faults
 from om_api.ops.diagnosis import ERROR, NOTE, OK, WARNING, Finding
 from om_api.redaction.making import redactor
 from om_api.settings import Settings
-from om_api.settings.urls import is_redis_url
+from om_api.settings.sections.urls import is_redis_url
 from om_api.store.archiving import archivable
 from om_api.store.driver.connection import Connection, connected
 from om_api.store.fleet import breaker, health, presence, webhook_records

@@ -5,7 +5,7 @@ import msgspec
 from om_api.broker import rabbitmq
 from om_api.domain.errors import SettingsError, StoreError
 from om_api.settings import Settings
-from om_api.settings.urls import is_redis_url
+from om_api.settings.sections.urls import is_redis_url
 from om_api.store.driver.connection import connected
 from om_api.store.fleet import health, presence
 from om_api.store.fleet.presence import Ticked, Worker

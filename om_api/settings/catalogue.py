@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
-from om_api.settings.fields import Group
 from om_api.settings.memory_settings import MemorySettings
 from om_api.settings.model_settings import ModelSettings, Tier
+from om_api.settings.sections.fields import Group
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo

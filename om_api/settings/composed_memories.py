@@ -6,7 +6,7 @@ from typing import Annotated, Any, NamedTuple, TypeAlias
 from pydantic import PlainValidator
 
 from om_api.domain.values import is_id
-from om_api.settings.fields import MAX_TOKENS, Mapped
+from om_api.settings.sections.fields import MAX_TOKENS, Mapped
 
 MOST_COMPOSED = 8
 LEAST_COMPOSED, COMPOSED_TOKENS = 400, 4_000  # tokens of one

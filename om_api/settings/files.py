@@ -11,8 +11,8 @@ from om_api.domain.errors import SettingsError
 from om_api.settings.catalogue import SETTINGS, TOP_KEYS
 from om_api.settings.documents import parse, plain, read
 from om_api.settings.places import placed
+from om_api.settings.sections.urls import has_password
 from om_api.settings.sources import Layer, flatten, flatten_models
-from om_api.settings.urls import has_password
 
 AGENTS = "agents"
 AGENT_FILE = "memory.yaml"

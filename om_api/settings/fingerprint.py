@@ -8,7 +8,7 @@ from om_api.settings.catalogue import dotted
 from om_api.settings.loaded import Loaded
 from om_api.settings.memory_settings import MemorySettings
 from om_api.settings.model_settings import ModelSettings
-from om_api.settings.urls import safe_url
+from om_api.settings.sections.urls import safe_url
 
 _DIGITS = 16
 # store and archive may have another address for each process; what only the HTTP API goes by

@@ -12,7 +12,6 @@ from typing import Any
 import msgspec
 
 from om_api.domain.errors import SettingsError
-from om_api.settings import urls
 from om_api.settings.catalogue import BASE_FILE, MODEL_FIELDS, SETTINGS, Key, about, dotted
 from om_api.settings.files import match
 from om_api.settings.fingerprint import fingerprint_of
@@ -20,6 +19,7 @@ from om_api.settings.folder import Folder
 from om_api.settings.loaded import FileProblem, Loaded, is_system_wide, problem_of
 from om_api.settings.memory_settings import MemorySettings
 from om_api.settings.model_settings import ModelSettings
+from om_api.settings.sections import urls
 from om_api.settings.sources import DEFAULT, Effective
 from om_api.settings.stored_layers import StoredTexts
 

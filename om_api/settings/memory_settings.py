@@ -11,13 +11,14 @@ from om_api.domain.push_limits import MOST, PushLimits
 from om_api.domain.timing.prompt_cache import PromptCache
 from om_api.language.telegraphic import NoteStyle
 from om_api.recall.stemming import LANGUAGES
-from om_api.settings.api_settings import ApiSettings
-from om_api.settings.archive_settings import SQLITE_FILE, ArchiveSettings
 from om_api.settings.composed_memories import PERMITTED as COMPOSED_PERMITTED
 from om_api.settings.composed_memories import Composed
-from om_api.settings.extractor_settings import PERMITTED as EXTRACTORS_PERMITTED
-from om_api.settings.extractor_settings import Extractors, extractors_of
-from om_api.settings.fields import (
+from om_api.settings.prompt_caches import USUAL, rules_of
+from om_api.settings.sections.api_settings import ApiSettings
+from om_api.settings.sections.archive_settings import SQLITE_FILE, ArchiveSettings
+from om_api.settings.sections.extractor_settings import PERMITTED as EXTRACTORS_PERMITTED
+from om_api.settings.sections.extractor_settings import Extractors, extractors_of
+from om_api.settings.sections.fields import (
     LEAST_ROOM,
     MAX_TOKENS,
     MOST_NAMES,
@@ -41,12 +42,11 @@ from om_api.settings.fields import (
     switch,
     tokens,
 )
-from om_api.settings.hook_settings import HookSettings
-from om_api.settings.prompt_caches import USUAL, rules_of
-from om_api.settings.redaction_settings import RedactionSettings
-from om_api.settings.storage_settings import StorageSettings
-from om_api.settings.trust_settings import TrustSettings
-from om_api.settings.working_settings import WorkingMemorySettings
+from om_api.settings.sections.hook_settings import HookSettings
+from om_api.settings.sections.redaction_settings import RedactionSettings
+from om_api.settings.sections.storage_settings import StorageSettings
+from om_api.settings.sections.trust_settings import TrustSettings
+from om_api.settings.sections.working_settings import WorkingMemorySettings
 
 PRESETS: dict[str, dict[str, int]] = {"small": {"message_threshold": 1_000, "observation_threshold": 4_000}}
 _TEXT = "text, or null for none"

@@ -7,8 +7,17 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, PlainValidator, model_validator
 from pydantic_core import PydanticCustomError
 
-from om_api.settings.fields import MAX_TOKENS, Group, contradiction, finite, number, secret_variable, setting, tokens
-from om_api.settings.urls import has_password
+from om_api.settings.sections.fields import (
+    MAX_TOKENS,
+    Group,
+    contradiction,
+    finite,
+    number,
+    secret_variable,
+    setting,
+    tokens,
+)
+from om_api.settings.sections.urls import has_password
 
 DEFAULT_MODELS: dict[str, dict[str, Any]] = {
     "gemini-2.5-flash": {"provider": "gemini", "api_key_env": "GEMINI_API_KEY", "start_level": 2},

@@ -8,7 +8,7 @@ from om_api.context import View
 from om_api.domain.learned import learned
 from om_api.domain.policy import Limits, threshold
 from om_api.settings import MemorySettings
-from om_api.settings.extractor_settings import extractors_of
+from om_api.settings.sections.extractor_settings import extractors_of
 
 REMEMBERED = 256
 LONGEST = 32_768  # characters: several times what `write` gives

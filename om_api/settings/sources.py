@@ -18,7 +18,7 @@ from om_api.settings.documents import plain
 from om_api.settings.memory_settings import ROLES, MemorySettings, implied
 from om_api.settings.model_settings import DEFAULT_MODELS, ModelSettings, check_tiers
 from om_api.settings.places import placed
-from om_api.settings.storage_settings import SERVER_KEYS
+from om_api.settings.sections.storage_settings import SERVER_KEYS
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails

@@ -37,7 +37,10 @@ def own_tracer(endpoint: str, resource: Mapping[str, str], share: float | None) 
 
     It is ended by us: the SDK's own end waits for as long as a collector takes.
     """
-    processor, of = BatchSpanProcessor(Saying(OTLPSpanExporter(endpoint), endpoint)), Resource.create({**resource})
+    processor, of = (
+        BatchSpanProcessor(QuietExporter(OTLPSpanExporter(endpoint), endpoint)),
+        Resource.create({**resource}),
+    )
     if share is not None:
         tracer: Any = LightTracer(processor, of, InstrumentationScope("cortex-om", installed()), share)
     else:
@@ -80,7 +83,7 @@ class Once:
         )
 
 
-class Saying(SpanExporter):
+class QuietExporter(SpanExporter):
     """An exporter that fails in silence but for one line."""
 
     def __init__(self, exporter: SpanExporter, endpoint: str) -> None:

@@ -29,7 +29,7 @@ _LOOKED = "it went on to look things up and answered nothing"
 _NO_MORE = "You have used recall as often as you may: answer now."
 
 
-class Look(NamedTuple):
+class RecallTool(NamedTuple):
     """What recall answers to some words, and how often it may be asked for one question."""
 
     up: Callable[[str], str]
@@ -51,7 +51,7 @@ def _asked(calls: ModelCalls, name: str, request: Request) -> Reply:
     return reply
 
 
-def answer(ask: Ask, key: str, question: TalkQuestion, at: int, context: Context, look: Look) -> Answered:
+def answer(ask: Ask, key: str, question: TalkQuestion, at: int, context: Context, look: RecallTool) -> Answered:
     """What a reader answers who is shown a context; it fails where no answer can be used, and that is an answer, too.
 
     Raises ModelError where the model was away.

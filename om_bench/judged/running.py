@@ -12,14 +12,16 @@ from om_api.context import Context
 from om_bench.harness.pipeline import Pipeline
 from om_bench.harness.talks import RESOURCE, Talk, TalkQuestion
 from om_bench.judged import rules
-from om_bench.judged.asking import Ask, Look, answer, asker, judge
+from om_bench.judged.asking import Ask, RecallTool, answer, asker, judge
 from om_bench.judged.journal import Journal, MemoryMade
 from om_bench.judged.memories import AskedContexts, JudgedGround, asked_at, fill, standing
 from om_bench.judged.protocols import JudgedProtocol
 
 MEMORIES = "memories"  # the folder of those that a model took the notes of
 _FRONT = "front"
-Read: TypeAlias = Callable[[TalkQuestion, int], tuple[Context, Look]]  # what an agent reads who is asked, and looks up
+Read: TypeAlias = Callable[
+    [TalkQuestion, int], tuple[Context, RecallTool]
+]  # what an agent reads who is asked, and looks up
 
 
 class AskedQuestion(NamedTuple):
@@ -128,7 +130,7 @@ class _Running:
         if spent.calls:
             self._kept.add(MemoryMade(str(asked.place), spent))
         contexts = AskedContexts(running)
-        look = Look(lambda words: running.om.answer_recall({"query": words}, RESOURCE), self._manner.recalls)
+        look = RecallTool(lambda words: running.om.answer_recall({"query": words}, RESOURCE), self._manner.recalls)
         return lambda question, at: (contexts.asked(question, at), look)
 
     def _question(self, asked: AskedQuestion, read: Read) -> None:
@@ -144,5 +146,5 @@ class _Running:
         self._told()
 
 
-def _none(_question: TalkQuestion, _at: int) -> tuple[Context, Look]:
+def _none(_question: TalkQuestion, _at: int) -> tuple[Context, RecallTool]:
     raise AssertionError("all questions of this talk are answered: nobody reads its memory")

@@ -23,9 +23,9 @@ from om_api.cli.commands.api import api
 from om_api.cli.embedded import free_port
 from om_api.settings import load_settings
 from om_api.settings.catalogue import OTHER_VARIABLES, VARIABLES
-from om_api.settings.fields import parse_duration
 from om_api.settings.model_settings import DEFAULT_MODELS, KEY_VARIABLES
-from om_api.settings.storage_settings import DEFAULT_URL
+from om_api.settings.sections.fields import parse_duration
+from om_api.settings.sections.storage_settings import DEFAULT_URL
 from om_workers.work import rounds
 
 ROOT = Path(__file__).parents[2]

@@ -22,8 +22,8 @@ from om_api.cli.children import FLOWER_COLUMNS
 from om_api.cli.commands.api import api
 from om_api.cli.embedded import free_port
 from om_api.settings.catalogue import OTHER_VARIABLES, VARIABLES
-from om_api.settings.fields import parse_duration
 from om_api.settings.model_settings import DEFAULT_MODELS, KEY_VARIABLES
+from om_api.settings.sections.fields import parse_duration
 from om_api.store.fleet import health
 
 FOLDER = ROOT / "config" / "systemd"

@@ -15,7 +15,7 @@ from om_api.hooks.answers import LONGEST, MOST_ADDED
 from om_api.hooks.asking import ask_all
 from om_api.hooks.entry_points import GROUP
 from om_api.hooks.examples import EXAMPLES
-from om_api.settings.hook_settings import MOST, HookSettings
+from om_api.settings.sections.hook_settings import MOST, HookSettings
 
 PAGE = (ROOT / "docs" / "hooks.md").read_text()
 TEXT = " ".join(PAGE.split())

@@ -11,7 +11,7 @@ from om_api.domain.api_keys import Role
 from om_api.http import make_app
 from om_api.http.requests.replies import KINDS
 from om_api.http.serving import limits
-from om_api.settings.api_settings import ApiSettings
+from om_api.settings.sections.api_settings import ApiSettings
 
 DOCS = Path(__file__).parents[2] / "docs"
 GUIDE = (DOCS / "http.md").read_text()

@@ -11,7 +11,7 @@ from om_api.cli.target import Target, command, optional_resource
 from om_api.client.memory import ObservationalMemory
 from om_api.domain.audit.audit_entry import DID, AuditEntry, plain
 from om_api.domain.events import MOST
-from om_api.settings.fields import parse_duration
+from om_api.settings.sections.fields import parse_duration
 
 _NEWEST = 20
 _ON_ONE_LINE = ("thread", "of", "ended", "status")

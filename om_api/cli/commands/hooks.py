@@ -11,7 +11,7 @@ from om_api.domain.errors import InvalidInputError
 from om_api.domain.webhooks.hook import Hook, Point
 from om_api.hooks.asking import ask_all
 from om_api.hooks.examples import EXAMPLES
-from om_api.settings.fields import format_duration
+from om_api.settings.sections.fields import format_duration
 
 _POINTS = get_args(Point)
 _point_argument = click.argument("point", type=click.Choice(_POINTS))

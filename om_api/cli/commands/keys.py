@@ -12,7 +12,7 @@ from om_api.domain.audit.audit_entry import only
 from om_api.domain.errors import NotFoundError
 from om_api.domain.push_limits import PushLimits
 from om_api.domain.values import Outcome
-from om_api.settings.fields import format_duration, parse_duration
+from om_api.settings.sections.fields import format_duration, parse_duration
 from om_api.store.driver.steps import Steps
 from om_api.store.fleet import api_key_records
 from om_api.store.memory import due

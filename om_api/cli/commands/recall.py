@@ -12,7 +12,7 @@ from om_api.cli.output import json_option, note, note_left_out, note_partial, pr
 from om_api.cli.passages import Passages, print_hits
 from om_api.cli.target import Target, also_option, checked, command, resource_argument
 from om_api.client.memory import ObservationalMemory
-from om_api.client.recall_query import MOST_AROUND, MOST_BESIDE, MOST_HITS, MOST_OFFSET
+from om_api.client.recall.recall_query import MOST_AROUND, MOST_BESIDE, MOST_HITS, MOST_OFFSET
 from om_api.domain.errors import NotFoundError
 from om_api.domain.messages import ROLES
 from om_api.recall.query import parse_query

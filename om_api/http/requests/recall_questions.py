@@ -4,7 +4,7 @@ from typing import Annotated, Literal, NamedTuple
 
 from fastapi import Depends, Path, Query
 
-from om_api.client.recall_query import MOST_AROUND, MOST_BESIDE, MOST_HITS, MOST_OFFSET, MOST_TOKENS
+from om_api.client.recall.recall_query import MOST_AROUND, MOST_BESIDE, MOST_HITS, MOST_OFFSET, MOST_TOKENS
 from om_api.domain.values import ID_PATTERN
 from om_api.http.requests.parameters import Also, OfThread
 from om_api.recall.recalled import Kind

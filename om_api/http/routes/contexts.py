@@ -22,6 +22,14 @@ _EXAMPLE = OpenAIContext(
 )
 
 
+ActorModel = Annotated[
+    str | None,
+    Query(
+        pattern=rf"^{MODEL_NAME.pattern}$", description="the agent's own model that it is for; without it `actor_model`"
+    ),
+]
+
+
 @router.get("/context", **needs(Role.READER), **answers(RenderedContext, _EXAMPLE))
 async def get_context(
     request: Request,
@@ -34,13 +42,7 @@ async def get_context(
         int | None, Query(ge=1, le=100_000_000, description="leave older messages out above this")
     ] = None,
     also: Also = (),
-    model: Annotated[
-        str | None,
-        Query(
-            pattern=rf"^{MODEL_NAME.pattern}$",
-            description="the agent's own model that it is for; without it `actor_model`",
-        ),
-    ] = None,
+    model: ActorModel = None,
 ) -> Response:
     """The agent's whole memory for a thread: reflection, observations, raw messages, in the order prompt caches like.
 

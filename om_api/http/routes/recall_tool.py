@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import msgspec
 from fastapi import APIRouter, Body, Query, Request, Response
 
-from om_api.client.recall_query import MOST_TOKENS
+from om_api.client.recall.recall_query import MOST_TOKENS
 from om_api.context.recall_tool import recall_tool as tool_of
 from om_api.context.tool_formats import ToolFormat
 from om_api.domain.api_keys import Role

@@ -5,7 +5,7 @@ from ipaddress import IPv6Address, ip_address
 
 import structlog
 
-from om_api.settings.api_settings import ApiSettings
+from om_api.settings.sections.api_settings import ApiSettings
 
 _log = structlog.get_logger("om_api.http")
 _NETWORK_BITS = 64  # of an IPv6 address: whoever has one has all of its network

@@ -1,4 +1,4 @@
-"""How much one request may hold, and one reply; what an operator may choose is in om_api/settings/api_settings.py."""
+"""How much one request may hold, and one reply; what an operator may choose is in om_api/settings/sections/api_settings.py."""
 
 from om_api.store.memory.push import BATCH
 

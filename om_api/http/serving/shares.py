@@ -11,7 +11,7 @@ from fastapi import HTTPException
 
 from om_api.http.serving.limits import HEAVY_AT_ONCE, LARGE
 from om_api.http.serving.problems import RETRY
-from om_api.settings.api_settings import ApiSettings
+from om_api.settings.sections.api_settings import ApiSettings
 
 T = TypeVar("T")
 

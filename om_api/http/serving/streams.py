@@ -14,7 +14,7 @@ from om_api.domain.errors import StoreError
 from om_api.domain.events import Event, Told
 from om_api.http.serving.limits import BEAT_S, LOOK_S, STALLED_S
 from om_api.http.serving.shares import Lane, refusal
-from om_api.settings.api_settings import ApiSettings
+from om_api.settings.sections.api_settings import ApiSettings
 
 Read = Callable[[str], Awaitable[Told]]
 May = Callable[[], Awaitable[None]]

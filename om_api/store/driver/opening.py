@@ -8,7 +8,7 @@ from redis.backoff import NoBackoff
 from redis.maint_notifications import MaintNotificationsConfig
 
 from om_api.domain.errors import SettingsError
-from om_api.settings.urls import SCHEMES
+from om_api.settings.sections.urls import SCHEMES
 from om_api.store.driver.cluster import ClusterClient
 
 POOL = 512  # connections; a worker's threads and a server's handlers each hold one for the length of a call

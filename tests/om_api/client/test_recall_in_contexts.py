@@ -9,7 +9,7 @@ from om_api import Message, ObservationalMemory, StoreError, load_settings
 from om_api.client import recalling
 from om_api.client.core import Core
 from om_api.client.recall import recall_hits
-from om_api.client.recall_query import RecallLimits, recall_query
+from om_api.client.recall.recall_query import RecallLimits, recall_query
 from om_api.client.recalling import unanswered
 from om_api.domain.values import Scope
 

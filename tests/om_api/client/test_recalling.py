@@ -31,7 +31,7 @@ from world import SMALL, World
 
 from om_api import InvalidInputError, Message, StoreError, load_settings
 from om_api.client.core import Core
-from om_api.client.recall_query import RecallLimits, recall_query
+from om_api.client.recall.recall_query import RecallLimits, recall_query
 from om_api.domain.values import Scope
 from om_api.domain.wire import encode_message
 from om_api.store.memory import chunks, scope_state

@@ -12,7 +12,7 @@ from om_api.domain.policy import Limits
 from om_api.domain.timing.prompt_cache import PromptCache
 from om_api.settings import MemorySettings, load_settings
 from om_api.settings.catalogue import SETTINGS, about, dotted
-from om_api.settings.fields import parse_duration
+from om_api.settings.sections.fields import parse_duration
 
 
 @pytest.mark.parametrize(

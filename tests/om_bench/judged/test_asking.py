@@ -4,7 +4,7 @@ import pytest
 
 from om_api.domain.errors import ModelError
 from om_bench.harness.talks import TalkQuestion
-from om_bench.judged.asking import Look, answer, judge
+from om_bench.judged.asking import RecallTool, answer, judge
 from om_bench.judged.journal import Answered
 from om_bench.judged.protocols import PROTOCOLS
 from om_workers.llm.base import BilledError, Reply, Usage
@@ -23,7 +23,7 @@ class FakeContext:
 
 def answered(*replies, most=3, up=lambda words: f"found {words}"):
     model = Scripted(*replies)
-    found = answer(model.complete, "k", QUESTION, AT, FakeContext(), Look(up, most))
+    found = answer(model.complete, "k", QUESTION, AT, FakeContext(), RecallTool(up, most))
     return found, model.requests
 
 

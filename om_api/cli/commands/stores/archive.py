@@ -18,7 +18,7 @@ from om_api.language.words import amount
 from om_api.ops import archive_state
 from om_api.ops.archive_state import ArchiveState
 from om_api.settings import Settings
-from om_api.settings.urls import has_password
+from om_api.settings.sections.urls import has_password
 from om_api.store.archiving import archivable
 from om_api.store.archiving.comparing import compare, give_up
 from om_api.store.driver.connection import Connection, open_client

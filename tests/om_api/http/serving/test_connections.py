@@ -4,7 +4,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from om_api.http.serving.connections import Connections
-from om_api.settings.api_settings import ApiSettings
+from om_api.settings.sections.api_settings import ApiSettings
 
 LIMITS = ApiSettings()
 

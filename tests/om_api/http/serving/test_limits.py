@@ -1,7 +1,7 @@
 """The numbers of what a process may hold fit together."""
 
 from om_api.http.serving import limits
-from om_api.settings.api_settings import ApiSettings
+from om_api.settings.sections.api_settings import ApiSettings
 from om_api.store.driver.opening import POOL
 
 

@@ -10,7 +10,7 @@ from uvicorn.server import ServerState
 from om_api.http.serving.connections import Connections
 from om_api.http.serving.limits import MAX_PIPELINED
 from om_api.http.serving.server import Server, configured
-from om_api.settings.api_settings import ApiSettings
+from om_api.settings.sections.api_settings import ApiSettings
 
 LIMITS = ApiSettings()
 GET = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"

@@ -8,7 +8,7 @@ from fastapi import HTTPException
 
 from om_api.http.serving.limits import LARGE, SMALL_BODY
 from om_api.http.serving.shares import SHARE, Shares, aside, weight
-from om_api.settings.api_settings import ApiSettings
+from om_api.settings.sections.api_settings import ApiSettings
 
 HAROLD = "/v1/resources/harold"
 MESSAGES = f"{HAROLD}/threads/t-1/messages"

@@ -20,7 +20,7 @@ from om_api.domain.api_keys import Role
 from om_api.domain.audit.audit_entry import AuditEntry
 from om_api.domain.errors import NotPermittedError, NotReplicatedError, RateLimitedError, StoreError
 from om_api.domain.values import ID_PATTERN, Scope
-from om_api.settings.storage_settings import RedisSettings
+from om_api.settings.sections.storage_settings import RedisSettings
 from om_api.store.archiving.candidates import past
 from om_api.store.archiving.changing import changed, everything
 from om_api.store.archiving.moving import Planned, move

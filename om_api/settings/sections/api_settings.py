@@ -1,6 +1,6 @@
 """How much the HTTP API takes from whom: the settings of each process that serves it."""
 
-from om_api.settings.fields import Group, Origins, Seconds, duration, limit, number, setting
+from om_api.settings.sections.fields import Group, Origins, Seconds, duration, limit, number, setting
 
 _MOST = 1_000_000
 

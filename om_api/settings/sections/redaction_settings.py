@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, PlainValidator
 
-from om_api.settings.fields import Group, secret_variable, setting, switch
+from om_api.settings.sections.fields import Group, secret_variable, setting, switch
 
 KINDS = ("email", "phone", "card", "iban", "secret")
 Before = Annotated[  # YAML reads a bare off as false

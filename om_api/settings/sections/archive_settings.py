@@ -5,8 +5,8 @@ from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator
 
-from om_api.settings.fields import Group, Seconds, duration, parse_duration, secret_variable, setting
-from om_api.settings.urls import safe_url
+from om_api.settings.sections.fields import Group, Seconds, duration, parse_duration, secret_variable, setting
+from om_api.settings.sections.urls import safe_url
 
 SQLITE_FILE: Final = "sqlite:///om-archive.db"
 _SCHEMES: Final = ("sqlite", "postgresql")

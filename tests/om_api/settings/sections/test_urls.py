@@ -2,7 +2,7 @@
 
 import pytest
 
-from om_api.settings.urls import has_password, is_cluster_url, is_redis_url, safe_url, with_password
+from om_api.settings.sections.urls import has_password, is_cluster_url, is_redis_url, safe_url, with_password
 
 
 @pytest.mark.parametrize("name", ["password", "sentinel_password", "PASSWORD"])

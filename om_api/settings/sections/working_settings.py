@@ -6,7 +6,7 @@ from pydantic import PlainValidator, model_validator
 
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.kept.working_memory import LONGEST_TEMPLATE, WorkingForm, form_of
-from om_api.settings.fields import Group, Mapped, contradiction, number, setting, switch, tokens
+from om_api.settings.sections.fields import Group, Mapped, contradiction, number, setting, switch, tokens
 
 
 def _mapped(value: object) -> Mapped | None:

@@ -6,7 +6,7 @@ import pytest
 
 from om_api import load_settings
 from om_api.domain.errors import SettingsError
-from om_api.settings.api_settings import ApiSettings
+from om_api.settings.sections.api_settings import ApiSettings
 
 
 def test_what_an_operator_chooses_is_in_force_and_the_rest_is_as_it_was():

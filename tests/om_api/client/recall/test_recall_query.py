@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from om_api.client.recall_query import (
+from om_api.client.recall.recall_query import (
     MOST_AROUND,
     MOST_HITS,
     MOST_OFFSET,

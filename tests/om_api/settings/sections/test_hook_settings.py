@@ -4,7 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from om_api.domain.webhooks.hook import Hook
-from om_api.settings.hook_settings import POINTS, HookSettings
+from om_api.settings.sections.hook_settings import POINTS, HookSettings
 
 URL = {"url": "https://hooks.example.org:8443/om?k=v", "secret_env": "HOOK_SECRET"}
 

@@ -3,7 +3,7 @@
 import pytest
 
 from om_api import InvalidInputError, Message
-from om_api.client.cache_use import check_model, last_use, turns
+from om_api.client.remembered.cache_use import check_model, last_use, turns
 from om_api.domain.policy import Limits
 from om_api.domain.snapshot import Snapshot
 from om_api.domain.timing.prompt_cache import PromptCache

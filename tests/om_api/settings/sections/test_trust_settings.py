@@ -1,7 +1,7 @@
 import pytest
 
 from om_api import SettingsError, load_settings
-from om_api.settings.trust_settings import TrustSettings
+from om_api.settings.sections.trust_settings import TrustSettings
 
 
 def _trust(**said):

@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, model_validator
 from pydantic_core import PydanticCustomError
 
-from om_api.settings.fields import Group, contradiction, secret_variable, setting
-from om_api.settings.urls import build_url, is_redis_url, safe_url, with_password
+from om_api.settings.sections.fields import Group, contradiction, secret_variable, setting
+from om_api.settings.sections.urls import build_url, is_redis_url, safe_url, with_password
 
 DEFAULT_URL = "redis://127.0.0.1:6379/0"
 SERVER_KEYS = ("host", "port", "db", "username")

@@ -3,7 +3,7 @@
 import pytest
 
 from om_api import SettingsError
-from om_api.settings.urls import safe_url
+from om_api.settings.sections.urls import safe_url
 
 
 def test_a_backend_of_sql_is_an_archive_beside_redis(folder):

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import PlainValidator
 
 from om_api.domain.notes.trust import Trust
-from om_api.settings.fields import Group, Mapped, setting
+from om_api.settings.sections.fields import Group, Mapped, setting
 
 Word = Literal["trusted", "untrusted"]
 _WORDS = ("trusted", "untrusted")

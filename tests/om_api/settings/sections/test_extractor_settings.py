@@ -4,7 +4,7 @@ import pytest
 
 from om_api.domain.errors import SettingsError
 from om_api.domain.kept.extractors import KNOWN
-from om_api.settings.extractor_settings import MOST, extractors_of
+from om_api.settings.sections.extractor_settings import MOST, extractors_of
 
 
 def test_a_name_alone_is_one_that_we_know(folder):

@@ -7,7 +7,7 @@ from pydantic import PlainValidator
 
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.kept.extractors import KNOWN, Extractor, Filler, Whose, check_schema, check_slug
-from om_api.settings.fields import Mapped, contradiction
+from om_api.settings.sections.fields import Mapped, contradiction
 
 MOST = 20  # sections beside the notes: each makes every answer longer
 _LONGEST = 4_000  # characters of an instruction

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from om_api.settings.fields import format_duration, parse_duration
+from om_api.settings.sections.fields import format_duration, parse_duration
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pydantic import PlainValidator
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.webhooks.hook import Hook, Point, Policy
 from om_api.domain.webhooks.webhook import check_url
-from om_api.settings.fields import Group, Mapped, contradiction, parse_duration, setting
+from om_api.settings.sections.fields import Group, Mapped, contradiction, parse_duration, setting
 
 MOST = 10
 LEAST_S, LONGEST_S = 0.01, 60.0

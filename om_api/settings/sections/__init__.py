@@ -1,0 +1,1 @@
+"""The sections of the settings that are more than a few fields, a module each."""
