@@ -157,7 +157,9 @@ def _default(value: object, unit: str) -> str:
         return format_duration(value)
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
-    return {"": '""', (): "[]"}.get(value, str(value)) if isinstance(value, str | tuple) else str(value)
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(str, value))}]"
+    return str(value) or '""'
 
 
 def _section(title: str, text: str, head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:

@@ -10,7 +10,7 @@ from pages import ROOT, blocks, section, table
 
 from om_api import ObservationalMemory, load_settings
 from om_api.cli.demo import recording
-from om_api.client import recall_query
+from om_api.client.recall import recall_query
 from om_api.domain.values import to_ms
 from om_api.recall import query, searching
 from om_api.recall.query import parse_query

@@ -9,7 +9,7 @@ from om_api.telemetry.spans import LINKS
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/tracing.md").read_text()
-_SPAN = re.compile(r'\bspan\(\s*f?"([^"]+)"')
+_SPAN = re.compile(r'(?<!each\.)\bspan\(\s*f?"([^"]+)"')
 
 
 def _rows(title):

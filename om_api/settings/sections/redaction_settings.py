@@ -13,7 +13,7 @@ Before = Annotated[  # YAML reads a bare off as false
 
 
 def _kinds(value: object) -> tuple[str, ...]:
-    if not isinstance(value, list | tuple) or not value or not set(value) <= set(KINDS):
+    if not isinstance(value, list | tuple) or not value or any(each not in KINDS for each in value):
         raise ValueError("no list of kinds")
     return tuple(kind for kind in KINDS if kind in value)
 

@@ -1,5 +1,7 @@
 """The environment's layer, above every file."""
 
+import json
+
 import pytest
 from configured import om
 
@@ -10,7 +12,7 @@ from om_api.settings.catalogue import SETTINGS, dotted, variable
 @pytest.mark.parametrize("path", SETTINGS, ids=dotted)
 def test_every_setting_has_a_variable(folder, path):
     default = SETTINGS[path].default
-    said = {None: "null", (): "[]"}.get(default, str(default))
+    said = {None: "null"}.get(default, json.dumps(default) if isinstance(default, tuple) else str(default))
     settings = folder.load(**{variable(path): said})
 
     assert settings.memory == MemorySettings()
