@@ -177,6 +177,7 @@ class Core:
         """Look up what was said; dates in words are those of the agent's time zone."""
         zone = self._settings.for_agent(check_id(resource, "resource_id")).timezone
         ask = self.composing.asked(resource, also, may_read)
+        query = self.redacting.asked(resource, query)
         found = yield from self.recalling.recall_all(resource, ask, recall_query(query, zone, limits))
         return put_back_in(found, (yield from self.redacting.words(resource, found)))
 

@@ -14,6 +14,7 @@ from om_api.domain.caching import LRU
 from om_api.domain.errors import HookError
 from om_api.domain.messages import Message
 from om_api.domain.values import check_id
+from om_api.domain.webhooks import signing
 from om_api.domain.webhooks.hook import Hook, HookFailure, Point, Policy
 from om_api.domain.wire import encode_message
 from om_api.hooks import entry_points
@@ -120,4 +121,8 @@ class HookReader:
 
 def is_ready(hook: Hook) -> bool:
     """Whether this process could ask it: it has the entry point, or the secret."""
-    return bool(os.environ.get(hook.secret_env)) if hook.url else hook.entry_point in entry_points.installed()
+    return (
+        signing.is_secret(os.environ.get(hook.secret_env, ""))
+        if hook.url
+        else hook.entry_point in entry_points.installed()
+    )

@@ -12,12 +12,14 @@ from om_api.domain import events
 from om_api.domain.errors import InvalidInputError, OMError, StoreError
 from om_api.domain.events import Event
 from om_api.domain.values import Outcome, Scope, check_id, shown
+from om_api.redaction.placeholders import placeholders
 from om_api.settings import MemorySettings, Settings, recorded_settings
 from om_api.settings.composed_memories import composed_by
 from om_api.store.archiving.changing import changed, cleared, everything, is_history, sources_of
 from om_api.store.backup.exporting import Outgoing
 from om_api.store.backup.importing import Imported, Incoming
 from om_api.store.backup.old_text import OldText, redact
+from om_api.store.driver.replies import write
 from om_api.store.driver.steps import Steps
 from om_api.store.erasing.erase import Erased, Eraser, a_message, a_text, an_observation
 from om_api.store.memory import clear, due, migrate, quarantine, reading, restore, scope_state
@@ -70,11 +72,14 @@ class Owner:
             )
         if thread is not None and message is None:
             raise InvalidInputError("a text is erased from all threads: leave thread_id out, or name a message")
+        text = None if text is None else self._redacting.asked(resource, text)
         named = yield from self._scopes.named(resource, thread)
         find = a_message(resource, check_id(message, "message"), named) if text is None else a_text(text)
         erase = partial(self._eraser(resource).erase, resource, find, dry_run=dry_run)
         done = yield from erase() if dry_run else self._changed(resource, erase, everything)
         if not dry_run and done.outcome is Outcome.CLEARED:
+            if names := list(placeholders(text or "")):
+                yield from write(("HDEL", self._keys.of(resource).redacted, *names))
             yield from self._reporter.erased(resource, **done.counts())
             yield from self._take_along(resource)
         return done

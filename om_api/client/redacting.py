@@ -106,6 +106,11 @@ class Redacting:
         own = self.before_store(resource)
         return Adopting(self, resource, own) if own else None
 
+    def asked(self, resource: str, text: str) -> str:
+        """A text that is looked for, as it is stored: only where each value has a name of its own."""
+        own = self.before_store(resource)
+        return own.text(text, Redactions()) if own and own.vault else text
+
     # -- for readers -------------------------------------------------------------------------------------------------------
 
     def words(self, resource: str, shown: Any) -> Steps[Words]:

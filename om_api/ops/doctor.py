@@ -170,7 +170,7 @@ def _redaction(settings: Settings) -> Iterator[Finding]:
             redactor(own.kinds, own.region, own.key_env, own.engine)
         except SettingsError as error:
             whose = name or "all agents"
-            yield Finding(ERROR, "redaction", f"{whose}: {error}", "until then nothing is stored, or sent to a model")
+            yield Finding(ERROR, "redaction", f"{whose}: nothing is stored, or sent to a model", str(error))
 
 
 def _telemetry(settings: Settings) -> Iterator[Finding]:

@@ -11,7 +11,7 @@ from om_api.redaction.placeholders import KINDS, PLACEHOLDER
 from om_api.redaction.secrets import secrets_in
 
 _EMAIL = re.compile(r"(?<![\w.%+'-])(?!git@)[\w.%+'-]{1,64}@(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.)+[^\W\d_]{2,24}(?![\w@])")
-_CARD = re.compile(r"(?<![\w.,:/#-])\d(?:[ -]?\d){12,18}(?![\w-]|[.,:]\d)")
+_CARD = re.compile(r"(?<![\w./#-])(?<!\d:)\d(?:[ -]?\d){12,18}(?![\w-]|[.:]\d)")
 _ISSUED = re.compile(
     r"4(?:\d{12}|\d{15}|\d{18})|5[1-5]\d{14}|2[2-7]\d{14}|3[47]\d{13}|3[068]\d{12}|35\d{14}|6(?:011|2|4[4-9]|5)\d{12,15}"
 )

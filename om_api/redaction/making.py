@@ -23,7 +23,7 @@ def key_of(variable: str) -> str:
         told = f"holds {len(key)} characters" if key else "is not set"
         raise SettingsError(
             f"redaction.key_env names {variable}, which {told}: set it to {LEAST_KEY} characters or more, the same"
-            " wherever this memory is written, or set redaction.key_env to null. Nothing was written or sent"
+            " wherever this memory is written, or set redaction.key_env to null: until then nothing is written or sent"
         )
     return key
 

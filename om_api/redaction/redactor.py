@@ -16,6 +16,7 @@ _NAMES = frozenset({"type", "id", "toolCallId", "tool_call_id", "toolName", "med
 _OF_MESSAGES = frozenset(
     ("id", "role", "thread_id", "threadId", "resource_id", "resourceId", "timestamp", "createdAt", "tokens")
 )
+_LEAST_CARD = 10**12
 _PROVIDERS = ("encrypted", "thoughtsignature")  # data that only their provider can read
 
 
@@ -73,12 +74,26 @@ class Redactor:
         if isinstance(value, str):
             return self._named(value, told, name)
         if isinstance(value, Mapping):
-            return {self.value(key, told): self._of_field(key, each, told) for key, each in value.items()}
+            return self._fields(value, told)
         if isinstance(value, list | tuple):
             return [self.value(each, told, name) for each in value]
         if type(value) is int and self._secrets and is_password(name):
             return self._placeholder("secret", str(value), told)
+        if type(value) is int and value >= _LEAST_CARD:  # the number of a card that nobody quoted
+            said = str(value)
+            return value if (made := self.text(said, told)) == said else made
         return value
+
+    def _fields(self, value: Mapping[Any, Any], told: Redactions) -> dict[Any, Any]:
+        """An object; of two names that one placeholder stands for, the later one is numbered."""
+        made = dict[Any, Any]()
+        for key, each in value.items():
+            name, n = self.value(key, told), 1
+            while name in made or (name != key and name in value):
+                n += 1
+                name = f"{self.value(key, Redactions())} ({n})"
+            made[name] = self._of_field(key, each, told)
+        return made
 
     def _of_field(self, key: object, value: Any, told: Redactions) -> Any:
         name = str(key)

@@ -23,7 +23,7 @@ _BEARER = re.compile(
 )
 _IN_URL = re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]{1,30}://[^\s/@:]{0,200}:(?P<value>[^\s/@]{1,200})@")
 _PASSES = r"pass(?:word|wd|phrase)|pwd|passwort|kennwort"
-_KEYS = r"secret|token|api[_-]?key|access[_-]?key|private[_-]?key|client[_-]?secret|auth[_-]?key|credential"
+_KEYS = r"secret|token|api[ _-]?key|access[ _-]?key|private[ _-]?key|client[ _-]?secret|auth[ _-]?key|credential"
 _SAID = re.compile(
     rf"(?i)(?P<name>{_PASSES}|{_KEYS})\\?[\"']?[ \t]{{0,4}}(?P<sign>:=|=>|=|:|[ ]is[ ])[ \t]{{0,4}}"
     r"(?:\\?\"(?P<double>[^\"\\\n]{3,200})\\?\"|'(?P<single>[^'\n]{3,200})'|(?P<bare>[^\s\"'\\,;&<>()\[\]{}]{3,200}))"

@@ -20,6 +20,10 @@ from om_api.settings.yaml_edit import edited
 
 Where = Literal["file", "store"]
 _AS_CHANGED = " (as changed)"  # no file yet: nobody looks there for the line of a mistake
+_BY_CLIENTS = (
+    "redaction.",
+    "hooks.before_context",
+)  # what a client decides by itself, and leaks where it does not know
 _NO_AGENT = "is no agent's name; permitted: A-Z a-z 0-9 . _ : @ + - and globs of them"
 
 
@@ -103,6 +107,8 @@ class PlannedChange(NamedTuple):
         """What a change does not do by itself."""
         if any(each.key == "redaction.before" and each.now == "store" for each in self.changed):
             yield f"what is stored already is not redacted: om redact {self.agent} --dry-run tells what of it would be"
+        if self.file is None and any(each.key.startswith(_BY_CLIENTS) for each in self.changed):
+            yield "Python clients do not read the store: have it in their files or OM_ variables too (docs/configuration.md)"
 
     def _diff(self) -> str:
         before = (self.before or b"").decode("utf-8", "replace").splitlines()

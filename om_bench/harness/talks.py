@@ -32,6 +32,7 @@ class Talk(msgspec.Struct, frozen=True):
     """One conversation, oldest message first. `people` are names that are in every line, so that they tell nothing.
 
     `unproven` are questions whose evidence nobody names, or that are to be declined: only a reader can be judged by them.
+    `publisher` is whose format it came in, "" of our own.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Talk(msgspec.Struct, frozen=True):
     questions: tuple[TalkQuestion, ...]
     people: tuple[str, ...] = ()
     unproven: tuple[TalkQuestion, ...] = ()
+    publisher: str = ""
 
 
 def turn(name: str, role: str, content: Any, at: int, thread: str) -> Message:

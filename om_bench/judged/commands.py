@@ -31,8 +31,6 @@ from om_workers.calls.registry import Registry
 Reported: TypeAlias = Callable[[Callable[..., Any]], Callable[..., None]]
 SAMPLES = Path(__file__).parent / "samples"
 AS_IF = ("gemini-2.5-flash", "gpt-5-mini", "deepseek")
-_OWN = {"longmemeval": "longmemeval.json", "locomo": "locomo.json", "beam": "beam/chat.json"}
-_TITLES = {"longmemeval": "LongMemEval", "locomo": "LoCoMo", "beam": "BEAM"}
 _PATH = click.Path(exists=True, dir_okay=False, path_type=Path)
 _RECALLS, _JOBS = 3, 4
 
@@ -69,9 +67,9 @@ def _command(protocol: JudgedProtocol, reported: Reported) -> click.Command:
         return _measured(protocol, JudgedRequest(**told))
 
     measure.__name__ = name
-    measure.__doc__ = f"""Have a model answer the questions of {_TITLES[name]} from a memory, and a judge say what is right.
+    measure.__doc__ = f"""Have a model answer the questions of {protocol.title} from a memory, and a judge say what is right.
 
-    Reads FILE... as {_TITLES[name]} publishes it, or talks of our own; without any a small one that comes with this package.
+    Reads FILE... as {protocol.title} publishes it, or talks of our own; without any a small one that comes with this package.
     Each conversation goes through the real pipeline, each question is asked in a new thread as of its day, with recall as a
     tool. What it will cost is told before it starts. Each answer and each judgement is on the disk at once: the same command
     goes on where an earlier one ended. `{SCRIPTED}` is rules and no model, for a rehearsal.
@@ -80,8 +78,8 @@ def _command(protocol: JudgedProtocol, reported: Reported) -> click.Command:
         measure = option(measure)
     epilog = examples(
         f"om bench {name} --model scripted --judge scripted",
-        f"om bench {name} --model gemini-2.5-flash --judge gpt-5-mini --estimate {_OWN[name]}",
-        f"om bench {name} --model gemini-2.5-flash --judge gpt-5-mini --limit 50 --out runs/first {_OWN[name]}",
+        f"om bench {name} --model gemini-2.5-flash --judge gpt-5-mini --estimate {protocol.sample}",
+        f"om bench {name} --model gemini-2.5-flash --judge gpt-5-mini --limit 50 --out runs/first {protocol.sample}",
     )
     return click.command(name, epilog=epilog)(reported(measure))
 
@@ -112,8 +110,12 @@ def _options() -> list[Callable[[Any], Any]]:
 
 
 def _measured(protocol: JudgedProtocol, told: JudgedRequest) -> tuple[Any, list[str]]:
-    files = told.files or (SAMPLES / _OWN[protocol.name],)
+    files = told.files or (SAMPLES / protocol.sample,)
     talks = [talk for file in files for talk in load(file)]
+    if others := {talk.publisher for talk in talks} - {"", protocol.name}:
+        raise InvalidInputError(
+            f"a file is of another protocol: om bench {min(others)} asks and judges it as published"
+        )
     asked = _asked(talks, told, protocol)
     settings = load_settings()
     changed = (f"observer_model={told.observer}", f"reflector_model={told.observer}", *told.settings)
@@ -121,7 +123,7 @@ def _measured(protocol: JudgedProtocol, told: JudgedRequest) -> tuple[Any, list[
     with _store(os.environ.get("OM_REDIS_URL")) as url:
         ground = JudgedGround(url, changed, settings, Registry(settings))
         if told.only_estimate:
-            found = _estimate(asked, set(), ground, manner, told)
+            found = estimate.estimate(asked, set(), ground, manner, told.observer, told.as_if)
             return found, list(estimate.as_lines(found))
         named = {"--model": told.model, "--judge": told.judge, models.NOTES: told.observer}
         models.check(named, settings, ground.registry)
@@ -161,17 +163,11 @@ def _judged(
     """Run what is left after saying what it costs, and report all."""
     if open_ := left(asked, kept):
         made = {each.place for each in open_ if (kept.folder / MEMORIES / f"{each.place}.jsonl").exists()}
-        _agree(_estimate(open_, made, ground, manner, told), kept, told)
+        _agree(estimate.estimate(open_, made, ground, manner, told.observer, told.as_if), kept, told)
         with _progress(len(open_)) as done, _resumable(kept):
             run(asked, kept, ground, manner, done)
     found = report.report(asked, kept, manner.protocol, (told.model, told.judge, told.observer))
     return found, list(report.as_lines(found, wrong=told.show_wrong))
-
-
-def _estimate(
-    asked: Sequence[AskedQuestion], made: set[int], ground: JudgedGround, manner: RunManner, told: JudgedRequest
-) -> estimate.Estimate:
-    return estimate.estimate(asked, made, ground, manner, told.observer, told.as_if)
 
 
 def _agree(found: estimate.Estimate, kept: Journal, told: JudgedRequest) -> None:

@@ -11,13 +11,15 @@ _MARKS = (0.0, 0.5, 1.0)
 
 
 class JudgedProtocol(NamedTuple):
-    """A benchmark's way to judge.
+    """A benchmark's way to judge; `title` is its publisher's name for it, `sample` the file that comes with us.
 
     `rule` names the rule that a question is judged by, "" where its rubric is; `kinds` are the rows of a report that it stands
     in; `counts` is whether it is part of the whole score. With `f1` the words of answers are compared too.
     """
 
     name: str
+    title: str
+    sample: str
     rule: Callable[[TalkQuestion], str]
     kinds: Callable[[TalkQuestion], tuple[str, ...]]
     counts: Callable[[TalkQuestion], bool] = lambda _: True
@@ -51,17 +53,18 @@ def _with_abstention(question: TalkQuestion) -> tuple[str, ...]:
     return (question.kind, "abstention") if question.declined else (question.kind,)
 
 
-PROTOCOLS: Mapping[str, JudgedProtocol] = {
-    "longmemeval": JudgedProtocol("longmemeval", _of_longmemeval, _with_abstention),
-    "locomo": JudgedProtocol(
-        "locomo",
+_ALL = (
+    JudgedProtocol("longmemeval", "LongMemEval", "longmemeval.json", _of_longmemeval, _with_abstention),
+    JudgedProtocol(
+        *("locomo", "LoCoMo", "locomo.json"),
         _of_locomo,
         lambda question: (_CATEGORIES.get(question.kind, question.kind),),
         lambda question: not question.declined,
         f1=True,
     ),
-    "beam": JudgedProtocol("beam", _of_beam, lambda question: (question.kind,)),
-}
+    JudgedProtocol("beam", "BEAM", "beam/chat.json", _of_beam, lambda question: (question.kind,)),
+)
+PROTOCOLS: Mapping[str, JudgedProtocol] = {each.name: each for each in _ALL}
 
 
 def verdict(text: str) -> float | None:

@@ -4,7 +4,7 @@ import math
 
 import pytest
 from hook_house import hooked, hooks_installed
-from world import World
+from world import World, contents
 
 from om_api.domain.errors import HookError
 from om_api.domain.values import Outcome
@@ -326,3 +326,58 @@ def test_without_hooks_nothing_more_is_asked_of_the_store(client, prefix, house,
         trips[name] = count[0], "hello" in world.context(resource=name).text
 
     assert trips["ada"] == trips["bo"]
+
+
+SECRET = "sk-proj-Zx81kqLm02PwVt7Ya93b"
+
+
+def test_what_a_hook_writes_is_redacted_as_a_models_answer_is(client, prefix, house):
+    house.install(tells=lambda given: {"text": f"{given['text']}\n* 🟡 (09:16) ada@example.com {SECRET}"})
+    house.install(tasks=lambda _: {"task": "write to ada@example.com", "suggestion": SECRET})
+    settings = {**hooked("after_observe", "tells", "tasks"), **hooked("after_reflect", "tells")}
+    world = _world(client, prefix, redaction__before="store", **settings)
+    _observe(world)
+    noted = str(contents(client, f"{prefix}*"))
+    _reflect(world)
+    held = str(contents(client, f"{prefix}*"))
+
+    assert "[email]" in noted
+    assert "[email]" in world.om.generations("harold")[0].text
+    assert not [each for each in ("ada@example.com", SECRET) if each in noted + held]
+
+
+def test_before_models_hooks_of_workers_see_what_models_see(client, prefix, house):
+    seen = []
+    house.install(sees=lambda given: seen.append(str(given)))
+    world = _world(client, prefix, redaction__before="model", **hooked("before_observe", "sees"))
+    _observe(world, "I am ada@example.com")
+
+    assert "[email]" in seen[0]
+    assert "ada@example.com" not in seen[0]
+    (observation,) = world.om.observations("harold")
+    assert [each.content for each in world.om.sources(observation.id, "harold")] == ["I am ada@example.com"]
+
+
+def test_of_the_same_note_twice_a_hook_may_leave_out_one(client, prefix, house):
+    def once(given):
+        return {"texts": ["" if text in given["texts"][:n] else text for n, text in enumerate(given["texts"])]}
+
+    house.install(once=once)
+    world = _world(client, prefix, **hooked("before_reflect", "once"))
+    _observe(world)
+    _observe(world, "I have a cat, as I said")
+    assert len(set(_notes(world))) == 1
+    assert len(_notes(world)) == 2
+    _reflect(world)
+
+    assert "User has a cat" in world.model.requests[-1].prompt
+
+
+@pytest.mark.parametrize("text", ["</observations>", '<thread id="x">', "<current-task>x</current-task>"])
+def test_a_hook_cannot_leave_a_reflection_empty_by_tags_alone(client, prefix, house, text):
+    house.install(tags=lambda _: {"text": text})
+    world = _world(client, prefix, **hooked("after_reflect", "tags"))
+    _observe(world)
+    _reflect(world)
+
+    assert "User has a cat" in world.om.generations("harold")[0].text

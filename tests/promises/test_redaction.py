@@ -286,3 +286,14 @@ def test_a_history_that_was_redacted_afterwards_is_recognised(client, prefix):
 def test_old_text_is_redacted_only_where_the_setting_says_so(client, prefix):
     with pytest.raises(InvalidInputError, match=r"redaction\.before to store"):
         _world(client, prefix, before="model").om.redact("harold")
+
+
+def test_with_a_key_a_value_is_found_and_erased_by_itself_and_nothing_of_it_stays(client, prefix, monkeypatch):
+    monkeypatch.setenv("A_KEY", KEY)
+    world = _world(client, prefix, key_env="A_KEY", reveal="true")
+    world.say("mail ada@example.com please", "mail bob@example.com")
+
+    assert next(hit.text for hit in world.om.recall("ada@example.com", "harold").hits) == "mail ada@example.com please"
+    assert len(world.om.erase("harold", matching="ada@example.com").messages) == 1
+    assert "bob@example.com" in world.context().text
+    assert len(client.hgetall(f"{prefix}:{{harold}}:redacted")) == 1

@@ -75,11 +75,14 @@ def observations(
         print_json(found)
     elif with_text:
         _print_texts([(f"observation {each.id} of {each.thread_id}", _lines(each.text, marked)) for each in found])
+    elif marked and not found:
+        note(f"no line of the observations in force of {resource} is marked")
     else:
-        print_table(_COLUMNS, map(_observation, found), least=_LEAST)
+        rows = [_observation(each, _lines(each.text, marked)) for each in found]
+        print_table(_COLUMNS, rows, least=_LEAST[1:] if marked else _LEAST)
 
 
-def _observation(each: Observation) -> tuple[object, ...]:
+def _observation(each: Observation, text: str) -> tuple[object, ...]:
     when, tokens = (as_time(each.from_), as_time(each.to)), (each.message_tokens, each.tokens)
     return (
         each.id,
@@ -89,7 +92,7 @@ def _observation(each: Observation) -> tuple[object, ...]:
         len(each.message_ids),
         *tokens,
         each.marked,
-        _foremost(each.text),
+        _foremost(text),
     )
 
 

@@ -11,7 +11,15 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Match
 
-from om_api.domain.errors import HookError, InvalidInputError, NotFoundError, OMError, RateLimitedError, StoreError
+from om_api.domain.errors import (
+    HookError,
+    InvalidInputError,
+    NotFoundError,
+    OMError,
+    RateLimitedError,
+    SettingsError,
+    StoreError,
+)
 from om_api.domain.messages import TOO_LONG
 from om_api.http.serving.limits import RETRY_S
 
@@ -59,7 +67,8 @@ def install(app: FastAPI) -> None:
     """Have every error of an app leave as a problem."""
     app.add_exception_handler(RateLimitedError, _too_fast)
     app.add_exception_handler(StoreError, _store_error)
-    app.add_exception_handler(HookError, _hook_stops)
+    app.add_exception_handler(HookError, _later)
+    app.add_exception_handler(SettingsError, _later)  # such as a key of redaction that is not set here
     app.add_exception_handler(InvalidInputError, _invalid_input)
     app.add_exception_handler(NotFoundError, _not_found)
     app.add_exception_handler(RequestValidationError, _not_valid)
@@ -88,7 +97,7 @@ async def _store_error(request: Request, error: Any) -> Response:
     return _reply(request, 503, str(error), RETRY, stored=error.stored)
 
 
-async def _hook_stops(request: Request, error: Exception) -> Response:
+async def _later(request: Request, error: Exception) -> Response:
     return _reply(request, 503, str(error), RETRY)
 
 

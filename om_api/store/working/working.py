@@ -83,7 +83,7 @@ def _of_place(kept: Mapping[bytes, bytes], place: str) -> dict[str, bytes]:
 
 def _merged(own: Mapping[str, bytes], theirs: Mapping[str, bytes], keep: int) -> dict[str, bytes]:
     mine, was = (held([fields.get(name) for name in WORKING_FIELDS]) for fields in (own, theirs))
-    value = newest(was.value, mine.value)
+    value = newest(mine.value, was.value)  # of two that were said at once the thread's own
     if value == was.value:
         return {}
     said, oldest = msgspec.json.encode(value), str(was.version - keep)

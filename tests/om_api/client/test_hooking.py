@@ -13,6 +13,7 @@ from world import World
 from om_api import AsyncObservationalMemory
 from om_api.client import hooking
 from om_api.domain.errors import HookError
+from om_api.domain.webhooks import signing
 
 
 @pytest.fixture
@@ -91,7 +92,7 @@ def test_a_store_that_is_away_asks_no_hook(client, prefix, house, monkeypatch):
 
 
 def test_an_agents_hooks_are_listed_point_by_point_with_where_they_run(client, prefix, house, monkeypatch):
-    monkeypatch.setenv("HOOK_THERE", "whsec_x")
+    monkeypatch.setenv("HOOK_THERE", signing.new_secret())
     urls = [
         {"url": f"https://{name}.example.org/k", "secret_env": f"HOOK_{name.upper()}"} for name in ("there", "gone")
     ]
@@ -105,3 +106,11 @@ def test_an_agents_hooks_are_listed_point_by_point_with_where_they_run(client, p
         ("before_context", "missing", "entry_point", "client", False),
     ]
     assert (world.om.hooks("harold")[0].on_failure, world.om.hooks("harold")[0].timeout) == ("stop", 0.3)
+
+
+def test_a_hook_whose_variable_holds_no_secret_is_not_ready(monkeypatch):
+    from om_api.client.hooking import is_ready
+    from om_api.domain.webhooks.hook import Hook
+
+    monkeypatch.setenv("HOOK_SECRET", "abc")
+    assert not is_ready(Hook(url="https://hooks.example.org", secret_env="HOOK_SECRET"))

@@ -130,3 +130,16 @@ def test_no_text_keeps_it_busy(piece):
     began = time.perf_counter()
     find(piece * (100_000 // len(piece)), KINDS, region="AT")
     assert time.perf_counter() - began < 10
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("secret", "my API key is 7f3kd93kx02mz81q"),
+        ("secret", "Secret access key: wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"),
+        ("card", "name,4111111111111111,12/27"),
+        ("card", '{"card":4111111111111111}'),
+    ],
+)
+def test_it_is_found_as_people_and_tables_write_it(kind, text):
+    assert [each.kind for each in find(text, KINDS)] == [kind]

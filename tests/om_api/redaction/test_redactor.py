@@ -82,3 +82,18 @@ def test_what_only_a_provider_can_read_stays():
         "encryptedContent": sealed,
         "text": "[secret]",
     }
+
+
+@pytest.mark.parametrize("redactor", [PLAIN, KEYED])
+def test_fields_that_are_named_by_addresses_all_stay(redactor):
+    said = {EMAIL: 3, "bob@example.com": 5, "[email]": 7}
+    once = redactor.value(said, Redactions())
+    assert sorted(once.values()) == [3, 5, 7]
+    assert redactor.value(once, Redactions()) == once
+
+
+def test_the_number_of_a_card_is_found_without_quotes():
+    assert PLAIN.value({"card": 4111111111111111, "at": 1763600000000}, Redactions()) == {
+        "card": "[card]",
+        "at": 1763600000000,
+    }

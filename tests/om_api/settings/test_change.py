@@ -158,6 +158,12 @@ def test_without_a_folder_that_is_read_a_change_is_saved_in_the_store(tmp_path, 
     assert "there is no config/observational-memory.yaml" in refused(settings, "harold", wanted(ttl_days=3), "file")
 
 
+def test_what_clients_decide_by_themselves_is_said_to_be_unread_in_the_store(settings):
+    change = wanted(redaction__before="model")
+    assert any("Python clients" in note for note in plan(settings, "harold", change, "store").told("saved").notes)
+    assert not plan(settings, "harold", change, "file").told("saved").notes
+
+
 def test_a_file_that_an_entry_of_the_store_could_not_lie_above_is_refused(settings):
     stored(settings, harold=om("buffer_tokens: 4000"))
 

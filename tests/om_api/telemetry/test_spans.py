@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import time
 
 from processes import inherited
 
@@ -31,14 +30,10 @@ def test_without_an_endpoint_nothing_of_opentelemetry_is_imported(tmp_path):
     assert found.stdout.split() == ["[]"]
 
 
-def test_a_span_that_is_none_costs_nothing_measurable():
-    """Two microseconds are a thousandth of the least that anything costs which has a span."""
-    began = time.process_time()
-    for _ in range(100_000):
-        with spans.span("om.commit", resource="harold") as span:
-            span.note(outcome="buffered")
-    seconds = time.process_time() - began
+def test_a_span_that_is_none_makes_nothing():
+    with spans.span("om.commit", resource="harold") as span:
+        span.note(outcome="buffered")
 
-    assert seconds / 100_000 < 2e-6
+    assert span is spans.NOTHING
     assert (spans.traceparent(), spans.log_ids(None, "", {"event": "x"})) == ("", {"event": "x"})
     assert spans.span("om.push").apart() is spans.current()

@@ -136,3 +136,10 @@ def test_a_file_that_is_none_of_these_is_named(tmp_path, text):
     assert done.exit_code == 2
     assert "odd.json" in done.stderr
     assert not (tmp_path / FILE).exists()
+
+
+def test_a_file_of_another_protocol_is_refused_before_anything_is_asked(tmp_path):
+    found = CliRunner().invoke(bench, ["longmemeval", *RULES, str(SAMPLES / "locomo.json")])
+    assert found.exit_code != 0
+    assert "om bench locomo" in f"{found.output}{found.exception}"
+    assert not list(tmp_path.iterdir())

@@ -150,3 +150,15 @@ def test_what_was_marked_is_listed_alone(om_json, om, world):
     text = om("observations", "harold", "--marked", "--text").output
     assert "⚠ Said by tool crm_read, not by the user" in text
     assert "Lisbon" not in text
+
+
+def test_a_table_of_what_was_marked_shows_the_marked_lines_in_eighty_columns_too(om, world, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    planted(world)
+
+    shown = om("observations", "harold", "--marked").stdout
+    assert "marked" in shown.splitlines()[0]
+    assert "⚠" in shown
+    world.om.clear("harold")
+    world.say("My flight is on Friday.")
+    assert "is marked" in om("observations", "harold", "--marked").output

@@ -2,6 +2,8 @@
 
 import pytest
 
+from om_api.redaction.making import key_of
+
 PATH = "/v1/resources/harold/redact"
 
 
@@ -30,6 +32,14 @@ def test_what_is_pushed_is_redacted_before_it_is_stored(ask, world):
     said = {"messages": [{"role": "user", "content": "ada@example.com", "id": "m-1"}]}
     assert ask("POST", "/v1/resources/harold/threads/t-1/messages", json=said).status_code < 300
     assert [each.content for each in world.om.messages("harold", "t-1")] == ["[email]"]
+
+
+def test_a_key_that_is_not_set_where_the_api_runs_is_named(ask, monkeypatch):
+    monkeypatch.setattr("om_api.client.redacting.redactor", lambda *_: key_of("NOWHERE_SET"))
+    said = {"messages": [{"role": "user", "content": "ada@example.com", "id": "m-1"}]}
+    refused = ask("POST", "/v1/resources/harold/threads/t-1/messages", json=said)
+    assert refused.status_code == 503
+    assert "NOWHERE_SET, which is not set" in refused.json()["detail"]
 
 
 def test_only_operators_may(using):
