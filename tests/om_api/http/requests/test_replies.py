@@ -18,8 +18,9 @@ OF_ALL = ("/v1/costs", "/v1/series", "/metrics")  # which the key of two resourc
 
 @pytest.fixture
 def settings(server_url, prefix):
-    """An agent with a working memory, who shares what it decides."""
+    """An agent with a working memory, who shares what it decides, and of whom a hook nobody installed is asked."""
     kept = {"OM_WORKING_MEMORY__TEMPLATE": "- Name:", "OM_COMPOSE": "[{resource: team, share: [decisions]}]"}
+    kept["OM_HOOKS__AFTER_REFLECT"] = "[{entry_point: calm}]"
     return load_settings(None, {**SMALL, **kept, "OM_PREFIX": prefix, "OM_REDIS_URL": server_url})
 
 
