@@ -11,6 +11,9 @@ import redis
 from om_api.cli.embedded import Embedded
 from om_bench.harness.pipeline import Pipeline, pipeline
 
+# what is read and activated is as large as it has always been here, whatever the defaults are
+_SIZES = ("prompt_cache.timing=threshold", "buffer_activation=0.8", "reflection.buffer_activation=0.5")
+
 
 class Figure(msgspec.Struct, frozen=True, kw_only=True):
     """One line of the report.
@@ -92,6 +95,6 @@ def stand(url: str | None) -> Iterator[Stand]:
         with Embedded() as store, stand(store.url) as made:
             yield made
         return
-    with pipeline(url) as running, redis.Redis.from_url(url) as bare:
+    with pipeline(url, _SIZES) as running, redis.Redis.from_url(url) as bare:
         running.om.ping()
         yield Stand(url, running, bare)
