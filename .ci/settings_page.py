@@ -84,9 +84,9 @@ of the glob's that was in force, and says so. A file or an entry that states not
 
 Agents do not read the store's layer. What a memory goes by is recorded in the memory by workers, and clients of every
 language go by the record: thresholds, and the room, zone and recall of a context. What a Python client decides by itself
-(`read_only`, `push_limits`, `durability`, `tokenizer`, `recall.language`, `redaction`, `hooks.before_context`, the zone of dates in a query, the scope of a
-new memory) it takes from the files and variables of its own process; over HTTP `om api` decides, which does read the
-store's layer.
+(`read_only`, `push_limits`, `durability`, `tokenizer`, `recall.language`, `redaction`, `hooks.before_context`, the zone of
+dates in a query, the scope of a new memory) it takes from the files and variables of its own process; over HTTP `om api`
+decides, which does read the store's layer.
 """
 _HEAD = ("setting", "default", "unit", "permitted", "meaning", "variable")
 _SECTIONS = {

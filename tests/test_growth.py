@@ -279,6 +279,8 @@ _KEPT = {
     *("wiring._rollout", "wiring._archiver", "archiver._refused", "places._lines"),
     *("dispatcher._capacity", "connections.refused", "connections._open", "shares.lanes"),
     "settings_watcher._reported",
+    *("redacting._sealed", "redacting._waiting", "making._made", "presidio.installed"),
+    *("prompt_caches.table", "prompt_caches.rules_of", "opening._ends", "spans._held"),
     *(
         "live._listeners",
         "live._waiting",

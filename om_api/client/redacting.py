@@ -79,6 +79,8 @@ class Redacting:
             waiting.counts.subtract(counts)
             for name in sealed:
                 waiting.sealed.pop(name, None)
+            if not waiting.sealed and not any(waiting.counts.values()):
+                self._waiting.pop(resource, None)
 
     # -- everything else, which is stored at once -------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 
 import msgspec
@@ -39,7 +39,7 @@ def table() -> Sequence[CacheRules]:
     return msgspec.yaml.decode(files(__package__).joinpath("prompt_caches.yaml").read_bytes(), type=list[CacheRules])
 
 
-@cache
+@lru_cache(maxsize=256)
 def rules_of(model: str) -> CacheRules | None:
     """The rules of whoever serves a model; None where the table does not know it."""
     name = model.lower()

@@ -71,7 +71,7 @@ def _once(house, resource, thread, said):
 @pytest.mark.parametrize("scope", ["resource", "thread"])
 def test_at_the_default_thresholds_chunks_are_about_b_and_the_tail_is_about_the_floor(run, scope):
     """40,000 tokens in turns of 200, T = 30,000: chunks of 5,400-6,600, activation at T without a model, 5,000-7,000 left."""
-    house = run(message_threshold="30000", scope=scope)
+    house = run(message_threshold="30000", scope=scope, prompt_cache__timing="threshold", buffer_activation="0.8")
     sizes, stable, tails = set(), {}, []
     for n in range(200):
         before = _asked(house)
