@@ -21,7 +21,8 @@ from om_api.store.fleet.health import QUEUES
 _YAML = """
 observational_memory:
   {tokenizer: estimate, model: paid, actor_model: actor, message_threshold: 1000, observation_threshold: 150,
-   min_recent_messages: 0, budget: {calls_per_day: 1000}, metrics: {resources: 2}}
+   min_recent_messages: 0, budget: {calls_per_day: 1000}, metrics: {resources: 2},
+   hooks: {after_reflect: [{entry_point: nobody}]}}
 models:
   paid: {provider: scripted, prices: {input: 1, output: 2}}
   actor: {provider: scripted, prices: {input: 3, cached: 0.3, output: 9}}
@@ -173,6 +174,7 @@ def _served(house, resource):
 def _counters(house):
     """What was made, told, billed and served, by what the memories hold, the stream, the bills and the clients' tally."""
     found = {("cortex_om_quarantined_total", "harold"): 1}
+    found["cortex_om_hook_failures_total", "nobody", "after_reflect"] = _hook_failures(house)
     for resource, label in _LABELS.items():
         bill = dict.fromkeys(("observe", "reflect"), 0.0)
         for line in house.om.costs(resource, 1).lines:
@@ -188,6 +190,12 @@ def _counters(house):
         found |= _durations("observer", label, _events(house, "buffered", resource))
         found |= _durations("reflector", label, _events(house, ("drafted", "reflected"), resource))
     return {labels: value for labels, value in found.items() if value}
+
+
+def _hook_failures(house):
+    """As often as something was condensed: the hook that was to see it is not installed."""
+    kept = house.client.hgetall(f"{house.prefix}:counted")
+    return sum(int(n) for name, n in kept.items() if name == b"hook|after_reflect|nobody")
 
 
 def _observed(house, resource):
