@@ -18,6 +18,7 @@ _OVERSHOOT = 0.95
 _NEAR = 0.1  # a chunk is near b when it is this much of b away at most
 _SOONEST_MS = 30_000  # between two looks at what lies idle and cannot be cut
 _NEARLY = 0.9  # of R: a draft that is ready by then counts with the activation that changes the prefix anyway
+_SHOWN = 2  # thresholds: a context shows no more raw, so what is ready waits no longer for a cache (recorded_settings)
 _A_CALL = 2  # messages: an answer, and what is new
 _EVEN = 0.05  # even chunks may be this far from b on average: message boundaries need the rest
 
@@ -115,7 +116,7 @@ def due_from(pressure: Pressure, limits: Limits) -> int:
     t = threshold(limits, pressure.observation_tokens)
     if not _is_cached(pressure, limits):
         return t
-    most = max(limits.block_after, t)
+    most = max(min(limits.block_after, _SHOWN * t), t)
     if limits.timing == "cache":
         return most
     messages = sum(n for _, n in pressure.unsealed.values()) + sum(chunk.messages for chunk in pressure.chunks)

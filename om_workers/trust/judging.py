@@ -159,20 +159,20 @@ class Judge:
 
     def of(self, note: str, source: str = "") -> Mark | None:
         """How a sentence of notes is to be quoted; None for one that may stand. `source` is whose words the notes say it is."""
-        said = without_label(note)
+        said, quoted = without_label(note), note[len(label_of(note)) :]
         told, look = words_of(said), look_of(said)
         ordered, order = self._best(told, self._orders)
         if ordered >= _TOLD and ordered > self._alone(told):
-            return Mark(order.kind, order.source, said)
+            return Mark(order.kind, order.source, quoted)
         if look and (source := self._whose(told, look, order.source if ordered >= _SAID else "")):
-            return Mark("order", source, said)
+            return Mark("order", source, quoted)
         if not self._is_named(source) and is_imperative(said) and (whose := self._told_by(told)):
-            return Mark("order", whose, said)
+            return Mark("order", whose, quoted)
         if not _ABOUT.search(said):
             return None
         claimed, claim = self._best(told, self._claimants)
         ours = self._known(told, self._ours) if claimed >= _SAID else 1.0
-        return Mark("claim", claim.source, said) if ours < min(claimed, _HALF) else None
+        return Mark("claim", claim.source, quoted) if ours < min(claimed, _HALF) else None
 
     def _is_named(self, source: str) -> bool:
         """Whether notes name somebody as a source whom nobody trusts: what he tells people to do is what he said."""
@@ -224,8 +224,14 @@ class Judge:
         return False
 
 
+def label_of(note: str) -> str:
+    """The word at the beginning of a note on who says it, or what kind of note it is."""
+    found = _LABEL.match(note)
+    return found[0] if found else ""
+
+
 def without_label(note: str) -> str:
-    """A note without the word on who says it, or what kind of note it is."""
+    """A note as it is judged: without that word, or without the first one before a colon within it. No note is written so."""
     return _LABEL.sub("", note, count=1)
 
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from om_api.domain.note_lines import body, told
 from om_api.domain.notes.marks import MARK, Mark, mark_of, marked
 from om_workers.prompts.parse import Observed
-from om_workers.trust.judging import Judge, sentences, without_label
+from om_workers.trust.judging import Judge, label_of, sentences, without_label
 
 _BULLET = "* "
 _SOMEBODY = "somebody"
@@ -35,8 +35,7 @@ def quoted(text: str, judge: Judge) -> str:
     lines, under = list[str](), ""
     for line in text.split("\n"):
         if line[:1] not in {" ", "\t"}:
-            said = body(line)
-            under = said[: len(said) - len(without_label(said))]
+            under = label_of(body(line))
         lines += _line(line, judge, under)
     return "\n".join(lines)
 
@@ -48,15 +47,15 @@ def _line(line: str, judge: Judge, under: str) -> Iterator[str]:
     if MARK in said and (found := _quoted_before(line, said, judge)):
         yield f"{lead}{marked(found)}" if isinstance(found, Mark) else f"{lead}{found}"
         return
-    rest = without_label(said)
-    source = said[: len(said) - len(rest)] or under
-    parts = [(each, judge.of(each, source)) for each in sentences(rest)]
+    label = label_of(said)
+    source = label or under
+    parts = [(each, judge.of(each, source)) for each in sentences(said[len(label) :])]
     if not any(mark for _, mark in parts):
         whole = judge.of(said, source) if len(parts) > 1 else None
         yield f"{lead}{marked(whole)}" if whole else line
         return
     if stands := " ".join(each for each, mark in parts if not mark):
-        yield f"{lead}{said[: len(said) - len(rest)]}{stands}"
+        yield f"{lead}{label}{stands}"
     marks = [mark for _, mark in parts if mark]
     for _, group in groupby(marks, key=lambda each: (each.kind, each.source)):
         first, *more = group

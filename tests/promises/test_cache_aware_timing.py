@@ -42,6 +42,18 @@ def test_while_the_cache_is_warm_activation_waits_above_the_threshold_and_comes_
     assert world.covering() == sorted(said)
 
 
+def test_no_message_leaves_a_context_while_what_stands_for_it_is_ready_and_waits(client, prefix):
+    """A block_after beyond what a context shows: catches a warm cache that has messages left out of it."""
+    world = World(client, prefix, **CACHED, block_after="4")
+    left_out = []
+    for n in range(34):
+        world.say(f"turn {n}")
+        world.settle()
+        left_out.append(world.context().omitted)
+
+    assert not any(left_out)
+
+
 def test_without_heed_to_the_cache_it_comes_at_the_threshold(client, prefix):
     world = World(client, prefix, **{**CACHED, "prompt_cache__timing": "threshold"})
     world.say(*[f"turn {n}" for n in range(10)])
