@@ -4,20 +4,16 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from om_api.domain.note_lines import told
-from om_api.domain.notes.marks import mark_of
 from om_workers.prompts.parse import Reflected
 from om_workers.trust.judging import Judge
-from om_workers.trust.noting import marks_in, quoted
+from om_workers.trust.noting import marks_in, quoted, unmarked
 from om_workers.trust.sayings import Saying
 
 
 def judge_of(texts: Sequence[str]) -> Judge:
     """Who says of a reflection what may stand: its notes' own lines may, what they quote may not."""
     lines = (line for text in texts for line in text.split("\n"))
-    own = [
-        Saying("notes", said, trusted=True, own=True) for line in lines if (said := told(line)) and not mark_of(line)
-    ]
+    own = [Saying("notes", said, trusted=True, own=True) for said in unmarked(lines)]
     return Judge(own, marks_in(texts), unknown="earlier notes")
 
 

@@ -1,6 +1,6 @@
 """Noting: the lines of notes as they may stand, and values without what only those say whom nobody trusts."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, islice
 from typing import Any
 
@@ -108,10 +108,14 @@ def of_task(text: str, judge: Judge) -> str:
     return "\n".join(line for line in text.split("\n") if not judge.only_heard(without_label(line.strip())))
 
 
+def unmarked(lines: Iterable[str]) -> Iterator[str]:
+    """What lines of notes tell that are not marked."""
+    return (said for line in lines if (said := told(line)) and not mark_of(line))
+
+
 def vouched_in(texts: Sequence[str]) -> list[str]:
     """The newest lines of notes that are not marked, at most 200."""
-    lines = (line for text in reversed(texts) for line in reversed(text.split("\n")))
-    return list(islice((said for line in lines if (said := told(line)) and not mark_of(line)), _MOST_LINES))
+    return list(islice(unmarked(line for text in reversed(texts) for line in reversed(text.split("\n"))), _MOST_LINES))
 
 
 def marks_in(texts: Sequence[str]) -> list[Mark]:
