@@ -11,7 +11,6 @@ import msgspec
 from om_api.client.reporting import Reporter
 from om_api.context import Context
 from om_api.domain.caching import LRU
-from om_api.domain.errors import HookError
 from om_api.domain.messages import Message
 from om_api.domain.values import check_id
 from om_api.domain.webhooks import signing
@@ -74,12 +73,7 @@ class ContextHooks:
         for failed in found.failures:
             self._log(resource, failed)
             yield from self._reporter.hook_failed(resource, failed)
-        if stopped := found.stopped:
-            raise HookError(
-                f"the hook {stopped.hook.name} of {point} failed ({stopped.why}), and says stop: no context is given. Repeat the "
-                f"call, mend the hook, or set its on_failure to skip: om hooks list {resource}"
-            )
-        return str(found.given.get("add", ""))
+        return str(found.go_on(resource, "no context is given; repeat the call").get("add", ""))
 
     def _log(self, resource: str, failed: HookFailure) -> None:
         """Once an hour, whatever the store lets this client tell."""

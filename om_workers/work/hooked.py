@@ -116,12 +116,7 @@ class Hooks:
         for failed in found.failures:
             if self._services.events.hook_failed(scope.resource, failed):
                 _log.warning("hook_failed", agent=scope.resource, point=point, hook=failed.hook.name, why=failed.why)
-        if stopped := found.stopped:
-            raise HookError(
-                f"the hook {stopped.hook.name} of {point} failed ({stopped.why}), and says stop: nothing was lost, and it is "
-                f"tried again. Mend it, or set its on_failure to skip: om hooks list {scope.resource}"
-            )
-        return found.given
+        return found.go_on(scope.resource, "nothing was lost, and it is tried again")
 
 
 def _block(text: str) -> str:

@@ -3,6 +3,8 @@
 from typing import Any, Literal, NamedTuple
 from urllib.parse import urlsplit
 
+from om_api.domain.errors import HookError
+
 Point = Literal["before_observe", "after_observe", "before_reflect", "after_reflect", "before_context"]
 Policy = Literal["skip", "stop"]
 Fault = Literal["timeout", "error", "answer", "missing"]
@@ -39,7 +41,12 @@ class Hooked(NamedTuple):
     given: Given
     failures: tuple[HookFailure, ...] = ()
 
-    @property
-    def stopped(self) -> HookFailure | None:
-        """The failure for which what was asked for must not go on."""
-        return next((each for each in self.failures if each.hook.on_failure == "stop"), None)
+    def go_on(self, resource: str, instead: str) -> Given:
+        """What hooks made of it; raises HookError, which says what is done `instead`, where one failed that says stop."""
+        for each in self.failures:
+            if each.hook.on_failure == "stop":
+                raise HookError(
+                    f"the hook {each.hook.name} of {each.point} failed ({each.why}), and says stop: {instead}. Mend it, or set"
+                    f" its on_failure to skip: om hooks list {resource}"
+                )
+        return self.given

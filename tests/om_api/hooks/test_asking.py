@@ -3,6 +3,7 @@
 import pytest
 from hook_house import hooks_installed
 
+from om_api.domain.errors import HookError
 from om_api.domain.webhooks.hook import Hook
 from om_api.hooks import asking
 from om_api.hooks.asking import ask_all
@@ -41,7 +42,7 @@ def test_nothing_of_a_hook_that_fails_counts_and_the_others_are_asked(house):
     assert [(each.hook.name, each.why) for each in found.failures] == [
         ("raises", "error"), ("hangs", "timeout"), ("nonsense", "answer"), ("missing", "missing"),
     ]  # fmt: skip
-    assert found.stopped is None
+    assert found.go_on("harold", "nothing was kept") is found.given
 
 
 def test_after_one_that_says_stop_nobody_is_asked(house):
@@ -49,7 +50,12 @@ def test_after_one_that_says_stop_nobody_is_asked(house):
     house.install(late=came.append)
 
     found = asked("raises", "late", on_failure="stop")
-    assert found.stopped == found.failures[0]
+    assert len(found.failures) == 1
+    with pytest.raises(
+        HookError,
+        match=r"hook raises of .* failed \(error\), and says stop: nothing was kept\. .* om hooks list harold",
+    ):
+        found.go_on("harold", "nothing was kept")
     assert came == []
 
 
