@@ -83,7 +83,6 @@ class Replayed(msgspec.Struct):
     asked: list[list[ObserverCall]] = []
     read: list[int] = []
     tiers: dict[str, list[int]] = msgspec.field(default_factory=lambda: {tier: list[int]() for tier in TIERS})
-
     phi: float = 0.0
     prefix_share: float = 1.0
 
@@ -119,10 +118,8 @@ def replay(
             cache.read(steady(context), count("\n".join(map(written, call.messages))))
             _note(found, context, observer.taken(), count)
         running.om.clear(resource)
-    found.phi, found.prefix_share = (
-        round(cache.phi, 2),
-        round(cache.share, 3),
-    )  # signatures are of other tokens each time
+    # signatures are of other tokens each time
+    found.phi, found.prefix_share = round(cache.phi, 2), round(cache.share, 3)
     return found
 
 
