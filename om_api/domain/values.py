@@ -1,8 +1,6 @@
 """What a memory is made of: plain values, their wire format and nothing that talks to anyone."""
 
 import itertools
-import os
-import random
 import re
 import secrets
 import time
@@ -14,6 +12,7 @@ from typing import Any, NamedTuple, TypeGuard
 
 import msgspec
 
+from om_api.domain.chance import chance
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.learned import learned
 
@@ -77,9 +76,6 @@ def check_id(value: object, what: str) -> str:
 
 _MADE = re.compile(r"[0-9a-f]{32}")
 _made = itertools.count(secrets.randbits(30))
-_random = random.Random()  # ids need not be hard to guess, only unlike
-if hasattr(os, "register_at_fork"):  # not on Windows, where nothing forks
-    os.register_at_fork(after_in_child=_random.seed)
 
 
 def new_id(ms: int | None = None) -> str:
@@ -88,7 +84,7 @@ def new_id(ms: int | None = None) -> str:
     12 hex digits of Unix ms, 8 of a counter, 12 random ones.
     """
     at = int(time.time() * 1000) if ms is None else ms
-    return f"{at:012x}{next(_made) & 0xFFFFFFFF:08x}{_random.getrandbits(48):012x}"
+    return f"{at:012x}{next(_made) & 0xFFFFFFFF:08x}{chance.getrandbits(48):012x}"
 
 
 def made_at(name: str) -> int | None:

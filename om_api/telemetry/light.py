@@ -3,7 +3,6 @@
 They are what its exporters take. Parents, links and whether a trace is sampled are OpenTelemetry's; events there are none.
 """
 
-import random
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,6 +13,8 @@ from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import Link, NonRecordingSpan, SpanContext, SpanKind, Status, TraceFlags
+
+from om_api.domain.chance import chance
 
 _SAMPLED, _LEFT_OUT = TraceFlags(TraceFlags.SAMPLED), TraceFlags(TraceFlags.DEFAULT)
 _UNSET = Status()
@@ -31,10 +32,10 @@ class LightTracer:
         """As a tracer of OpenTelemetry's."""
         parent = trace.get_current_span(context).get_span_context()
         within = parent if parent.is_valid else None
-        of = within.trace_id if within else random.getrandbits(128) or 1
-        kept = within.trace_flags.sampled if within else random.random() < self._share
+        of = within.trace_id if within else chance.getrandbits(128) or 1
+        kept = within.trace_flags.sampled if within else chance.random() < self._share
         place = SpanContext(
-            of, random.getrandbits(64) or 1, is_remote=False, trace_flags=_SAMPLED if kept else _LEFT_OUT
+            of, chance.getrandbits(64) or 1, is_remote=False, trace_flags=_SAMPLED if kept else _LEFT_OUT
         )
         return _LightSpan(self, place, within, name, kind, attributes, links) if kept else NonRecordingSpan(place)
 

@@ -1,10 +1,10 @@
 """Who may call a model now: its breaker is asked, its limits are waited for, and the breaker hears how the call ended."""
 
-import random
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
+from om_api.domain.chance import chance
 from om_api.domain.errors import ModelError, StoreError
 from om_api.domain.values import new_id
 from om_api.store.driver.connection import Connection
@@ -87,7 +87,7 @@ class Admission:
                     retry_after=max(wait, TURN_S),
                     why="busy",
                 )
-            self._stopping.pause(wait + random.uniform(0, min(wait, _JITTER_S)))
+            self._stopping.pause(wait + chance.uniform(0, min(wait, _JITTER_S)))
             poll = min(2 * poll, _POLL_S)
 
     def _try(self, call: Attempt, rate: Rate, tokens: int, poll: float) -> float:

@@ -1,6 +1,5 @@
 """The ledger: counts every call of a model before it is made, bills it afterwards, and refuses what no budget permits."""
 
-import random
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import NamedTuple
@@ -10,6 +9,7 @@ import structlog
 from om_api.billing import prices
 from om_api.billing.prices import MICROS, Tokens
 from om_api.domain.caching import LRU
+from om_api.domain.chance import chance
 from om_api.domain.errors import BudgetReachedError, StoreError
 from om_api.domain.values import new_id
 from om_api.settings import Settings
@@ -128,7 +128,7 @@ class Ledger:
             f"the budget of {whose} is used up for {day} ({setting}): no model was asked; raise it, "
             f"or wait {seconds / 3600:.1f} h for the next UTC day"
         )
-        wait = min(seconds, _LONGEST_WAIT_S * random.uniform(0.8, 1))
+        wait = min(seconds, _LONGEST_WAIT_S * chance.uniform(0.8, 1))
         return BudgetReachedError(text, retry_after=wait, instead="extractive" if then == "extractive" else None)
 
 

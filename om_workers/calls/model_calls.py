@@ -1,7 +1,6 @@
 """Who is asked, in which order, within which limits: the models of a list, until one of them answers what can be used."""
 
 import math
-import random
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -10,6 +9,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from om_api.domain.chance import chance
 from om_api.domain.errors import BudgetReachedError, ModelError, StoreError
 from om_api.settings import ModelSettings, Settings
 from om_api.settings.model_settings import provider_of
@@ -107,7 +107,7 @@ class ModelCalls:
 
     def _persist(self, question: SizedRequest, model: Model) -> Reply:
         """Ask again what a moment later may answer: `tries` times at most, all of it within the request's own timeout."""
-        pauses = (random.uniform(0, _PAUSE_S * 2**number) for number in range(self.tries - 1))
+        pauses = (chance.uniform(0, _PAUSE_S * 2**number) for number in range(self.tries - 1))
         end, cause = time.monotonic() + question.request.timeout, None
         while True:
             try:
@@ -219,9 +219,9 @@ def _nobody(names: Sequence[str], refused: Mapping[str, ModelError]) -> ModelErr
 
 def patience_ms(error: ModelError | None = None) -> int:
     """How long work waits after a failure that may pass: as long as it was told, else about ten seconds; not all at once."""
-    wait = (error and error.retry_after) or random.uniform(0.5, 1.5) * UNKNOWN_S
+    wait = (error and error.retry_after) or chance.uniform(0.5, 1.5) * UNKNOWN_S
     return round(1000 * _spread(wait))
 
 
 def _spread(wait: float) -> float:
-    return wait + random.uniform(0, _SPREAD * wait)
+    return wait + chance.uniform(0, _SPREAD * wait)

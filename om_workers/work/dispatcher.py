@@ -1,6 +1,5 @@
 """The dispatcher: hands due scopes to the fleet as tasks, as many as it can begin; the rest waits in the due index."""
 
-import random
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -10,6 +9,7 @@ from typing import NamedTuple, TypeVar
 
 import structlog
 
+from om_api.domain.chance import chance
 from om_api.domain.errors import OMError
 from om_api.domain.values import Scope
 from om_api.store.driver.partitions import PartedIndex, part_of
@@ -130,7 +130,7 @@ class Dispatcher:
         """The part of a scope, and some others that may have what it has not."""
         count = self._services.keys.layout.now.count
         own = part_of(scope, count)
-        others = random.sample(range(count), min(count, _OTHERS))
+        others = chance.sample(range(count), min(count, _OTHERS))
         return [own, *(part for part in others if part != own)]
 
     def _part(self, queue: str, part: int) -> str:

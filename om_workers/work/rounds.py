@@ -1,6 +1,5 @@
 """What ticks do: pass on what is due, and what plain writers hint at, once in a slot however many beats there are."""
 
-import random
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
@@ -11,6 +10,7 @@ from typing import NamedTuple
 import msgspec
 import structlog
 
+from om_api.domain.chance import chance
 from om_api.domain.errors import OMError
 from om_api.domain.values import Outcome
 from om_api.store.driver.partitions import learn
@@ -133,7 +133,7 @@ class Rounds:
         if keys.layout.now.count == 1:
             return self._dispatcher.fill(queue, interval / 2)
         total, numbers = Dispatched(), run(due.busy_parts(self._dispatcher.index(queue)))
-        random.shuffle(numbers)
+        chance.shuffle(numbers)
         for number in numbers:
             left = max(0.0, end - time.monotonic())
             if left and run(_first_of_slot(keys, f"{name}:{number}", interval)):

@@ -1,6 +1,5 @@
 """A round of webhooks: new events become deliveries, and those that are due are sent, many at a time from one thread."""
 
-import random
 import time
 from collections import Counter
 from collections.abc import Coroutine
@@ -10,6 +9,7 @@ from typing import Any, NamedTuple, Protocol
 
 import structlog
 
+from om_api.domain.chance import chance
 from om_api.domain.webhooks.delivery import Delivery, wait_s
 from om_api.domain.webhooks.webhook import GONE, Webhook
 from om_api.metrics.series import DELIVERIES
@@ -130,7 +130,7 @@ class WebhookRound:
 
     def _note(self, line: _Service, tried: Due, answer: Answer) -> None:
         attempt = tried.delivery.attempts + 1
-        again = None if answer.gone else wait_s(attempt, random.random())
+        again = None if answer.gone else wait_s(attempt, chance.random())
         outcome: Outcome = "delivered" if not answer.error else "dead" if again is None else "failed"
         noted = self._run(
             webhook_queue.attempted(self._keys, line.webhook.id, tried, outcome, answer.error, again or 0)

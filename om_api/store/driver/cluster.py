@@ -4,7 +4,6 @@ redis-py's own client of a cluster tries again by itself whatever happened, so t
 twice. Here a command goes out again when a node said that it did nothing of it, and when it may be done twice.
 """
 
-import random
 from collections.abc import Callable, Sequence
 from time import monotonic
 from types import ModuleType
@@ -12,6 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from redis.exceptions import AskError, ClusterDownError, MovedError, RedisError, ResponseError, TryAgainError
 
+from om_api.domain.chance import chance
 from om_api.store.driver.slot_parts import SlotPart, in_order, parted
 from om_api.store.driver.slots import SlotMap, address, addresses_of
 from om_api.store.driver.steps import Batch, Calls, Node, pack
@@ -87,7 +87,7 @@ class ClusterClient:
     def known(self) -> list[str]:
         """Whom to ask who serves what: everybody in any order, whoever failed last."""
         nodes = [node.address for node in self.slots.nodes]
-        random.shuffle(nodes)
+        chance.shuffle(nodes)
         return sorted(dict.fromkeys([*nodes, *self.seeds]), key=lambda each: each == self._failed)
 
 
@@ -137,7 +137,7 @@ class Line(NamedTuple):
             if monotonic() > end and (left := [part.error for part in waiting if part.error]):
                 raise TryAgainError(f"TRYAGAIN the slot is on its way for longer than the call has time: {left[0]}")
             if rounds > _AT_ONCE or any(isinstance(part.error, TryAgainError) for part in waiting):
-                yield self.time.sleep, (_PAUSE_S * (0.5 + random.random()),)
+                yield self.time.sleep, (_PAUSE_S * (0.5 + chance.random()),)
 
     def _round(self, parts: list[SlotPart]) -> Calls[None]:
         """Ask every node for its parts; raises the error of one that did not answer, once the others did."""

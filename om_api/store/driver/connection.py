@@ -12,7 +12,7 @@ from redis.sentinel import Sentinel
 
 from om_api.archive.protocol import Archive
 from om_api.store.driver.cluster import Answer, ClusterClient, Line, NodeRequest
-from om_api.store.driver.fast_client import Client, Pool
+from om_api.store.driver.fast_client import Client, Pool, give_up
 from om_api.store.driver.opening import Library, cluster_of, open_with
 from om_api.store.driver.step_driver import (
     Endpoint,
@@ -106,8 +106,8 @@ def _transact(client: Any, batch: Batch[Any]) -> list[Any]:
     try:
         connection.send_packed_command([sent])
         replies = [_reply(connection) for _ in range(expected)]
-    except BaseException:  # replies may be left that nobody asked for
-        connection.disconnect()
+    except BaseException as error:
+        give_up(connection, error)
         raise
     finally:
         client.connection_pool.release(connection)

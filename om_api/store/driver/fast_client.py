@@ -17,6 +17,10 @@ from hiredis import pack_command
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError
 
+# what redis-py stumbles over where another thread closes a connection under it
+_STUMBLED = (AttributeError, TypeError, ValueError)
+_CLOSED = "the client was closed meanwhile"
+
 
 class Pool(redis.ConnectionPool):
     """Hands the connection that came back last to whoever asks next; all else is redis-py's, for which it is still in use."""
@@ -40,8 +44,8 @@ class Pool(redis.ConnectionPool):
     def _another(self) -> Any:
         try:
             return super().get_connection()
-        except TypeError as error:  # redis-py looks at a socket that another thread has just closed, and finds none
-            raise RedisConnectionError("the client was closed meanwhile") from error
+        except _STUMBLED as error:
+            raise RedisConnectionError(_CLOSED) from error
 
     def release(self, connection: Any) -> None:
         """Give a connection back."""
@@ -59,14 +63,15 @@ class Client(redis.Redis):
 
     def evalsha(self, *words: Any) -> Any:
         """A script's reply; each word is a str, bytes or a number. Raises RedisError."""
+        sent = [pack_command(("EVALSHA", *words))]
         connection = self.connection_pool.get_connection()
         try:
-            connection.send_packed_command([pack_command(("EVALSHA", *words))])
+            connection.send_packed_command(sent)
             return connection.read_response()
         except RedisError:
             raise
-        except BaseException:  # as in `_line`, which takes its time
-            connection.disconnect()
+        except BaseException as error:  # as in `_line`, which takes its time
+            give_up(connection, error)
             raise
         finally:
             self.connection_pool.release(connection)
@@ -79,8 +84,8 @@ class Client(redis.Redis):
             yield connection
         except RedisError:
             raise
-        except BaseException:
-            connection.disconnect()
+        except BaseException as error:
+            give_up(connection, error)
             raise
         finally:
             self.connection_pool.release(connection)
@@ -131,10 +136,21 @@ class AsyncClient(redis.asyncio.Redis):
             await self.connection_pool.release(connection)
 
 
+def give_up(connection: Any, error: BaseException) -> None:
+    """Close a connection on which replies may be left that nobody asked for.
+
+    Raises RedisError where it was closed before: by another thread, which closes the client while this one waits for a reply.
+    """
+    closed = isinstance(error, _STUMBLED) and not connection.is_connected
+    connection.disconnect()
+    if closed:
+        raise RedisConnectionError(_CLOSED) from error
+
+
 def _is_quiet(connection: Any) -> bool:
     try:
         return connection.is_connected and not connection.can_read()
-    except RedisError:
+    except (RedisError, *_STUMBLED):
         return False
 
 

@@ -1,7 +1,6 @@
 """What steps ask of a Redis client, blocking or not, and what its errors say: one logic behind both connections."""
 
 import asyncio
-import random
 import socket
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +14,7 @@ from redis.exceptions import DataError, NoScriptError, RedisError, ResponseError
 from redis.exceptions import TimeoutError as NotAnswered
 
 from om_api.archive.protocol import Archive
+from om_api.domain.chance import chance
 from om_api.domain.errors import ArchiveError, NotPermittedError, NotReplicatedError, SettingsError, StoreError
 from om_api.store.driver.archived_keys import filled
 from om_api.store.driver.cluster import Line, NodeRequest, PartlyKeptError
@@ -270,7 +270,7 @@ def _again(step: _Asked, error: RedisError, endpoint: Endpoint) -> Calls[Any]:
     last = endpoint.retries_itself or (isinstance(step, Batch) and step.once)
     if last or not isinstance(error, NotConnected | NotAnswered) or _is_refusal(error):
         raise first from _cause(error)
-    yield endpoint.time.sleep, (_PAUSE_S * random.random(),)
+    yield endpoint.time.sleep, (_PAUSE_S * chance.random(),)
     try:
         return (yield from endpoint.ask(step))
     except RedisError as second:

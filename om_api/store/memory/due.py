@@ -3,10 +3,10 @@
 An index stands in parts (partitions.py): what is done to scopes finds theirs, what is taken is taken of one part.
 """
 
-import random
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
+from om_api.domain.chance import chance
 from om_api.domain.values import Scope
 from om_api.store.driver import replies
 from om_api.store.driver.partitions import PartedIndex, asked, beside, of_all
@@ -31,7 +31,7 @@ class Claim(NamedTuple):
 
 def _fraction() -> float:
     # 12 bits survive in a double beside Unix ms; two leases of one scope in the same ms must not be equal
-    return random.randrange(1, 4096) / 4096
+    return chance.randrange(1, 4096) / 4096
 
 
 class DueScope(NamedTuple):
@@ -100,7 +100,7 @@ def arrivals(part: str, n: int, grace_ms: int = 0, lease_ms: int = LEASE_MS) -> 
 
     `grace_ms` as for `claims`.
     """
-    args = [n, grace_ms, lease_ms, random.random()]
+    args = [n, grace_ms, lease_ms, chance.random()]
     return (yield from Verb("arrivals", [part, beside(part, "turns"), queued(part)], args, _names))
 
 

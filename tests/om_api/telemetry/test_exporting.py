@@ -17,8 +17,9 @@ def test_one_that_refuses_is_said_once_and_again_when_it_takes_them(caplog):
         for _ in range(3):
             _one(flush)
         collector.says = 200
-        _one(flush)
-        wait_until(lambda: collector.spans, "a span")
+        wait_until(
+            lambda: _one(flush) or collector.spans, "a span"
+        )  # of which one may be lost, where a machine is busy
 
     assert [line["event"] for line in lines] == ["telemetry_not_taken", "telemetry_taken_again"]
     assert caplog.records == []

@@ -248,8 +248,9 @@ def test_a_body_must_keep_coming():
 def test_a_body_that_comes_at_the_least_rate_is_taken():
     async def scene(house, protocol, transport):
         house.reads = True
+        loop, now = protocol.loop, later(0)
+        protocol.loop = SimpleNamespace(time=lambda: now, create_task=loop.create_task, call_later=loop.call_later)
         protocol.data_received(POST + b"Content-Length: 100010\r\n\r\n")
-        now = later(0)
         for _ in range(10):
             protocol.data_received(b"x" * 10_001)
             await turn()

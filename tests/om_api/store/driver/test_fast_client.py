@@ -3,12 +3,16 @@
 import os
 
 import pytest
+import redis
 from driven import waiting
+from redis.exceptions import ConnectionError as RedisConnectionError
 from servers import BINARIES, Server
 from world import wait_until
 
+from om_api.domain.errors import StoreError
 from om_api.store.driver.async_connection import open_async_client
-from om_api.store.driver.connection import open_client
+from om_api.store.driver.connection import Connection, open_client
+from om_api.store.driver.steps import Batch
 
 both_faces = pytest.mark.parametrize("open_", [open_client, open_async_client], ids=["blocking", "asyncio"])
 
@@ -72,3 +76,46 @@ def test_an_interrupt_between_sending_and_reading_leaves_no_reply_to_the_next(se
 
 def interrupted(*_):
     raise KeyboardInterrupt
+
+
+_ASKS = {
+    "a command": lambda client: client.client_id(),
+    "a script": lambda client: client.evalsha("0" * 40, 0),
+    "a batch": lambda client: Connection(client).run(Batch([("PING",)])),
+}
+
+
+@pytest.mark.parametrize("asks", [pytest.param(ask, id=name) for name, ask in _ASKS.items()])
+@pytest.mark.parametrize("stumble", [AttributeError("sendall"), TypeError("fileno()"), ValueError("-1")], ids=repr)
+def test_who_waits_while_another_thread_closes_the_client_is_told_so(server_url, opened, monkeypatch, asks, stumble):
+    """Breaks when what redis-py stumbles over gets through: whoever follows events ends with an error that is none of ours."""
+    client = opened(open_client, server_url)
+
+    def closed_under_it(*_, **__):
+        client.close()
+        raise stumble
+
+    client.client_id()  # connects
+    monkeypatch.setattr(redis.Connection, "read_response", closed_under_it)
+    with pytest.raises((RedisConnectionError, StoreError), match="the client was closed meanwhile"):
+        asks(client)
+
+
+def test_an_error_that_is_none_of_closing_stays_what_it_is(server_url, opened):
+    with pytest.raises(UnicodeEncodeError):
+        opened(open_client, server_url).echo("\ud800")
+
+
+def test_a_connection_that_is_closed_while_it_is_looked_at_is_replaced(server_url, opened, monkeypatch):
+    client = opened(open_client, server_url)
+    first, can_read, stumbles = client.client_id(), redis.Connection.can_read, [TypeError("fileno()")]
+
+    def closed_under_it(connection, *given, **named):
+        if stumbles:
+            connection.disconnect()
+            raise stumbles.pop()
+        return can_read(connection, *given, **named)
+
+    monkeypatch.setattr(redis.Connection, "can_read", closed_under_it)
+
+    assert client.client_id() != first

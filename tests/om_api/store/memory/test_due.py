@@ -267,7 +267,7 @@ def test_a_place_that_is_over_or_more_than_two_leases_ahead_is_nobodys(store, in
 def test_no_lease_looks_like_a_mark_whatever_its_fraction(store, index, monkeypatch):
     """Breaks when a lease may end in a whole millisecond: a mark of that time would be lost to who says done."""
     for pick in (lambda low, _: low, lambda low, high: (low + high) // 2, lambda _, high: high - 1):
-        monkeypatch.setattr(due.random, "randrange", pick)
+        monkeypatch.setattr(due.chance, "randrange", pick)
         mark(store, "harold")
         (held,) = claim(store)
         assert float(held.lease) % 1
