@@ -39,6 +39,12 @@ class Tail(NamedTuple):
         messages, shown = [*compress(self.messages, chosen)], [*compress(self.shown, chosen)]
         return Tail(messages, shown, [*compress(self.raw, chosen)], [*compress(self.sizes, chosen)], parted)
 
+    def led_by(self, message: Message) -> "Tail":
+        """The same behind a message that is raw no longer."""
+        block = Block(kind="message", role=message.role, text=plain(message), stable=False, tokens=0)
+        parted = self.parted._replace(days=[None, *self.parted.days])
+        return Tail([message, *self.messages], [message, *self.shown], [block, *self.raw], [0, *self.sizes], parted)
+
     def cut(self, room: int) -> int:
         """The place from which all fits into so many tokens, with the lines between its days."""
         sizes = [*self.sizes]

@@ -110,11 +110,12 @@ def without_recalled(messages: Iterable[Message], tools: Collection[str] = (RECA
 def view_of(turn: AgentTurn, names: Sequence[str | None], context: Context, render: Render) -> ModelView:
     """What a model reads of a turn whose messages are kept under these names (None: not kept yet, the store being away).
 
-    What the framework holds stands as it holds it, if it is raw in the memory; what is behind notes is left out. A call
-    and its results are shown or left out as one. What could be read as a tag of ours is shown as we write it. Raw
-    messages that the framework does not hold, such as those of a run that failed, stand where they were said, unless it
-    holds what nobody could compare with them.
+    What the framework holds stands as it holds it, if it is raw in the memory; what is behind notes is left out, but for the
+    user's newest words, which a run is about until it ends. A call and its results are shown or left out as one. What could
+    be read as a tag of ours is shown as we write it. Raw messages that the framework does not hold, such as those of a run
+    that failed, stand where they were said, unless it holds what nobody could compare with them.
     """
+    context = _with_asked(turn, names, context)
     raw = {message.id: n for n, message in enumerate(context.made.tail.messages)}
     lead = [*takewhile(lambda each: not each.messages, turn.held)]
     groups = [*_groups(turn.held[len(lead) :], names, raw.keys())] or [_Group([], ())]
@@ -125,6 +126,17 @@ def view_of(turn: AgentTurn, names: Sequence[str | None], context: Context, rend
         items += render(context.only(ours, *kinds, days=not n)) if ours or kinds else []
         items += render(context.only(group.names, days=False)) if group.is_forged else group.items
     return ModelView(context.system, items + render(context.only((), "volatile")))
+
+
+def _with_asked(turn: AgentTurn, names: Sequence[str | None], context: Context) -> Context:
+    """A context in which the user's newest words are raw, though a note may stand for them."""
+    said = [*zip(turn.messages, names, strict=True)]
+    asked, name = next((pair for pair in reversed(said) if pair[0].role == "user"), (None, None))
+    tail = context.made.tail
+    if asked is None or name is None or any(message.id == name for message in tail.messages):
+        return context
+    tail = tail.led_by(msgspec.structs.replace(asked, id=name))
+    return msgspec.structs.replace(context, made=context.made._replace(tail=tail))
 
 
 class _Group(NamedTuple):

@@ -235,11 +235,15 @@ test("om api is killed while two clients write and a third one watches: nothing 
   assert.equal(new Set(kept).size, 121);
 });
 
-/** What is kept of a thread, raw or behind observations. */
+/** What is kept of a thread, raw or behind observations; read again where a worker has moved some of it meanwhile. */
 async function everything(place) {
-  const observed = await memory.observations(place);
-  const behind = await Promise.all(observed.map(({ id }) => memory.sources(id, place)));
-  return [...behind.flat(), ...(await memory.messages(place))].map(({ content }) => content);
+  const observed = async () => (await memory.observations(place)).map(({ id }) => id);
+  for (;;) {
+    const ids = await observed();
+    const behind = await Promise.all(ids.map((id) => memory.sources(id, place)));
+    const raw = await memory.messages(place);
+    if (ids.join() === (await observed()).join()) return [...behind.flat(), ...raw].map(({ content }) => content);
+  }
 }
 
 test("while the store is away a writer is told, and one that fails open goes on and says so once", async () => {

@@ -21,6 +21,15 @@ test("a cut between a call and its result moves before the call", () => {
   assert.equal(cutOf([], talk), 4);
 });
 
+test("the user's newest words stay before a cut that is behind them; older ones and an earlier run's calls do not", () => {
+  const talk = held([text("user", "old"), text("assistant", "ok"), text("user", "where is it?"), call("c-1"), result("c-1"), call("c-2"), result("c-2")]);
+  const said = (blocks) => messagesOf(blocks, talk, new Map()).map(({ role, content }) => content[0].text ?? `${role} ${content[0].toolCallId}`);
+
+  assert.deepEqual(said([block("m-5"), block("m-6")]), ["where is it?", "assistant c-2", "tool c-2"]);
+  assert.deepEqual(said([]), ["where is it?", "assistant c-2", "tool c-2"]);
+  assert.deepEqual(said([block("m-2"), block("m-3"), block("m-4")]), ["where is it?", "assistant c-1", "tool c-1", "assistant c-2", "tool c-2"]);
+});
+
 test("what only the memory holds stands where it was said, without half a call; what it could not hold stays", () => {
   const talk = { ...held([text("user", "a"), text("user", "not held"), text("user", "b")]), places: new Map([["m-0", 0], ["m-2", 2]]) };
   const kept = new Map([

@@ -4,7 +4,7 @@ import { InvalidInputError } from "../errors.js";
 import type { ContextBlock, KeptMessage, Place, Synced } from "../types.js";
 import { Recent } from "../waiting.js";
 import { toWire, unforged, type PromptMessage, type WireMessage } from "./messages.js";
-import { cutOf, instructionsOf, lacks, messagesOf, notesOf, type Held, type Notes } from "./view.js";
+import { cutOf, lacks, messagesOf, notesOf, stayingBefore, type Held, type Notes } from "./view.js";
 
 const THREADS = 256;
 const MOST = 2_000; // messages of a history that are sent
@@ -90,7 +90,7 @@ export class PromptMemory {
   #remembered({ messages }: Held, place: Required<Place>): [Notes, readonly PromptMessage[]] {
     const last = this.#last.get(keyOf(place));
     if (!last || JSON.stringify(messages[last.cut]) !== last.first) return [last?.notes ?? { before: [], after: [] }, messages];
-    return [last.notes, [...instructionsOf(messages.slice(0, last.cut)), ...messages.slice(last.cut)]];
+    return [last.notes, [...stayingBefore(last.cut, messages), ...messages.slice(last.cut)]];
   }
 }
 

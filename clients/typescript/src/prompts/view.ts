@@ -30,9 +30,10 @@ export function cutOf(blocks: readonly ContextBlock[], held: Held): number {
   return Math.max(0, cut);
 }
 
-/** The instructions among messages: no memory keeps them, so they stay before the cut too. */
-export function instructionsOf(messages: readonly PromptMessage[]): PromptMessage[] {
-  return messages.filter(({ role }) => role === "system");
+/** What stays before a cut: instructions, which no memory keeps, and the user's newest words, which a run is about until it ends. */
+export function stayingBefore(cut: number, messages: readonly PromptMessage[]): PromptMessage[] {
+  const asked = messages.findLastIndex(({ role }) => role === "user");
+  return messages.slice(0, cut).filter(({ role }, n) => role === "system" || n === asked);
 }
 
 /** Whether the memory holds raw messages that the framework does not. */
@@ -46,7 +47,7 @@ export function lacks(blocks: readonly ContextBlock[], held: Held): boolean {
  */
 export function messagesOf(blocks: readonly ContextBlock[], held: Held, kept: ReadonlyMap<string, KeptMessage>): PromptMessage[] {
   let next = cutOf(blocks, held);
-  const shown = instructionsOf(held.messages.slice(0, next));
+  const shown = stayingBefore(next, held.messages);
   for (const block of blocks) {
     const place = held.places.get(block.id);
     if (place !== undefined) {
