@@ -12,9 +12,9 @@ from typing import Any, NamedTuple, TypeGuard
 
 import msgspec
 
-from om_api.domain.chance import chance
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.learned import learned
+from om_api.domain.timing.chance import chance
 
 ID_PATTERN = re.compile(r"[A-Za-z0-9._:@+-]{1,200}")
 _SECOND, _MILLI, _MICRO = 1e11, 1e14, 1e17  # below each bound a number of that unit is a date between 1973 and 5138

@@ -4,8 +4,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from om_api.domain.chance import chance
 from om_api.domain.errors import ModelError, StoreError
+from om_api.domain.timing.chance import chance
 from om_api.domain.values import new_id
 from om_api.store.driver.connection import Connection
 from om_api.store.fleet import breaker, rates

@@ -9,8 +9,8 @@ import structlog
 from om_api.billing import prices
 from om_api.billing.prices import MICROS, Tokens
 from om_api.domain.caching import LRU
-from om_api.domain.chance import chance
 from om_api.domain.errors import BudgetReachedError, StoreError
+from om_api.domain.timing.chance import chance
 from om_api.domain.values import new_id
 from om_api.settings import Settings
 from om_api.settings.memory_settings import BudgetSettings

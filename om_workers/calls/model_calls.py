@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from om_api.domain.chance import chance
 from om_api.domain.errors import BudgetReachedError, ModelError, StoreError
+from om_api.domain.timing.chance import chance
 from om_api.settings import ModelSettings, Settings
 from om_api.settings.model_settings import provider_of
 from om_api.store.fleet.rates import Rate

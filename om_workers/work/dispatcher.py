@@ -9,8 +9,8 @@ from typing import NamedTuple, TypeVar
 
 import structlog
 
-from om_api.domain.chance import chance
 from om_api.domain.errors import OMError
+from om_api.domain.timing.chance import chance
 from om_api.domain.values import Scope
 from om_api.store.driver.partitions import PartedIndex, part_of
 from om_api.store.fleet import health, presence

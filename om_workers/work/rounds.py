@@ -10,8 +10,8 @@ from typing import NamedTuple
 import msgspec
 import structlog
 
-from om_api.domain.chance import chance
 from om_api.domain.errors import OMError
+from om_api.domain.timing.chance import chance
 from om_api.domain.values import Outcome
 from om_api.store.driver.partitions import learn
 from om_api.store.driver.replies import as_bool

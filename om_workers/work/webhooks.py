@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 
 import structlog
 
-from om_api.domain.chance import chance
+from om_api.domain.timing.chance import chance
 from om_api.domain.webhooks.delivery import Delivery, wait_s
 from om_api.domain.webhooks.webhook import GONE, Webhook
 from om_api.metrics.series import DELIVERIES

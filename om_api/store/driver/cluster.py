@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from redis.exceptions import AskError, ClusterDownError, MovedError, RedisError, ResponseError, TryAgainError
 
-from om_api.domain.chance import chance
+from om_api.domain.timing.chance import chance
 from om_api.store.driver.slot_parts import SlotPart, in_order, parted
 from om_api.store.driver.slots import SlotMap, address, addresses_of
 from om_api.store.driver.steps import Batch, Calls, Node, pack

@@ -14,8 +14,8 @@ from redis.exceptions import DataError, NoScriptError, RedisError, ResponseError
 from redis.exceptions import TimeoutError as NotAnswered
 
 from om_api.archive.protocol import Archive
-from om_api.domain.chance import chance
 from om_api.domain.errors import ArchiveError, NotPermittedError, NotReplicatedError, SettingsError, StoreError
+from om_api.domain.timing.chance import chance
 from om_api.store.driver.archived_keys import filled
 from om_api.store.driver.cluster import Line, NodeRequest, PartlyKeptError
 from om_api.store.driver.scripts import Script, absent, load_all

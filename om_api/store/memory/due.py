@@ -6,7 +6,7 @@ An index stands in parts (partitions.py): what is done to scopes finds theirs, w
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
-from om_api.domain.chance import chance
+from om_api.domain.timing.chance import chance
 from om_api.domain.values import Scope
 from om_api.store.driver import replies
 from om_api.store.driver.partitions import PartedIndex, asked, beside, of_all
