@@ -14,16 +14,19 @@ const parts = ({ content }) => (typeof content === "string" ? [{ type: "text", t
 const textOf = (message) => parts(message).map((part) => part.text ?? "").join("\n");
 const outputOf = (part) => part.output ?? part.result;
 
-/** The number of the turn that a prompt is of: that of its newest question. */
+/** Whether a message is a question of the user's: what the memory says in his place, such as the current task, may tell of one. */
+const isQuestion = (message) => message.role === "user" && textOf(message).startsWith("Question");
+
+/** The number of the turn that a prompt is of: that of its newest question, which is there however long the turn goes on. */
 export function turnOf(prompt) {
-  const texts = prompt.filter(({ role }) => role === "user").map(textOf);
-  const found = texts.flatMap((text) => [...text.matchAll(/marker(\d+)q/g)].map((match) => Number(match[1])));
-  return Math.max(...found);
+  const asked = prompt.findLast(isQuestion);
+  assert.ok(asked, "the newest question is not in the prompt");
+  return Number(textOf(asked).match(/marker(\d+)q/)[1]);
 }
 
 /** How many tools were called since the newest question. */
 export function calledSince(prompt, n) {
-  const from = prompt.findLastIndex((message) => message.role === "user" && textOf(message).includes(`marker${n}q:`));
+  const from = prompt.findLastIndex((message) => isQuestion(message) && textOf(message).includes(`marker${n}q:`));
   return prompt.slice(from).filter(({ role }) => role === "tool").length;
 }
 
@@ -49,10 +52,9 @@ export class Prompts {
       }
     }
     assert.deepEqual([...calls].filter(([, state]) => state === "open"), [], "a call without its result");
-    const questions = raw.filter(({ role }) => role === "user").map(textOf).filter((text) => text.startsWith("Question"));
+    const questions = raw.filter(isQuestion).map(textOf);
     assert.equal(new Set(questions).size, questions.length, "a question twice");
-    const n = turnOf(prompt);
-    assert.ok(questions.at(-1).startsWith(`Question number marker${n}q`));
+    assert.equal(turnOf(prompt), Math.max(...questions.map((text) => Number(text.match(/marker(\d+)q/)[1]))));
   }
 
   #checkNotes(prompt) {
