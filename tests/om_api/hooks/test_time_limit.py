@@ -15,7 +15,7 @@ def test_what_a_call_returns_or_raises_is_the_callers():
         await asyncio.sleep(0)
         return 7
 
-    assert within(5, lambda: 6) == 6
+    assert within(30, lambda: 6) == 6
     assert within(5, later) == 7
     with pytest.raises(ZeroDivisionError):
         within(5, lambda: 1 / 0)
@@ -39,7 +39,7 @@ def test_a_call_that_hangs_is_left_alone_and_takes_a_place_until_it_ends(monkeyp
         within(0.05, lambda: 6)
     assert time.monotonic() - began < 5
     over.set()
-    assert within(5, lambda: 6) == 6
+    assert within(30, lambda: 6) == 6
 
 
 def test_a_coroutine_is_cancelled(monkeypatch):
@@ -54,8 +54,8 @@ def test_a_coroutine_is_cancelled(monkeypatch):
 
     with pytest.raises(TimeoutError):
         within(0.05, hang)
-    assert ended.wait(5)
-    assert within(5, lambda: 6) == 6
+    assert ended.wait(30)
+    assert within(30, lambda: 6) == 6
 
 
 def test_where_no_thread_can_be_started_the_place_is_free_again(monkeypatch):
@@ -68,4 +68,4 @@ def test_where_no_thread_can_be_started_the_place_is_free_again(monkeypatch):
         patched.setattr(threading.Thread, "start", refuse)
         with pytest.raises(RuntimeError, match="can't start"):
             within(5, lambda: 6)
-    assert within(5, lambda: 6) == 6
+    assert within(30, lambda: 6) == 6
