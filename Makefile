@@ -112,6 +112,7 @@ bench: $(VENV)/.installed-bench  ## measure all that docs/benchmarks.md says, in
 	$(BIN)/om bench cost $(PAGE)
 	$(BIN)/om bench recall tests/data/planted_facts.json tests/data/planted.jsonl tests/data/planted_holdout.jsonl $(PAGE)
 	$(BIN)/om bench memory $(OWN)/*/*.json $(PAGE)
+	$(BIN)/om bench chained $(OWN)/*/*.json $(PAGE)
 	$(BIN)/om bench longmemeval --model scripted --judge scripted --out $$(mktemp -d) $(PAGE)
 	$(if $(AGENTS),$(BIN)/om bench scale --agents $(AGENTS) --write docs/benchmarks.md && $(BIN)/om bench scale --agents $(AGENTS) --servers 3 --write docs/benchmarks.md --block scale-three,@echo 'Name how many agents to measure a large store: make bench AGENTS=1000000')
 	$(if $(TALKS),$(BIN)/om bench memory $(TALKS) --block published --write docs/benchmarks.md,@echo 'Name published conversations to measure memory with them too: make bench TALKS="locomo10.json"')

@@ -30,6 +30,7 @@ try:
     from om_bench.harness.page import check_block, write_block
     from om_bench.harness.pipeline import BY_PRICE, BY_THRESHOLDS, RECOMMENDED, THRIFTY
     from om_bench.judged.commands import commands
+    from om_bench.memory import chained as longer
     from om_bench.memory import composing, memory_report
     from om_bench.memory import gate as gates
     from om_bench.memory import recall as across
@@ -158,6 +159,22 @@ def gate(recorded: Path, files: tuple[Path, ...], *, record: bool) -> None:
     before = gates.read(recorded)
     click.echo("\n".join(gates.as_lines(before, found)))
     sys.exit(1 if gates.fallen(before, found) else 0)
+
+
+@bench.command(epilog=examples("om bench chained *.json", "om bench chained *.json --set observation_threshold=4000"))
+@click.argument("files", nargs=-1, required=True, metavar="FILE...", type=_FILE)
+@_settings("a tenth of the thresholds that are shipped, and beside it what costs less")
+@_reported
+def chained(files: tuple[Path, ...], settings: tuple[str, ...]) -> Found:
+    """Measure what contexts support of a long conversation while it goes on, and how many tokens they take.
+
+    The conversations of FILE... are pushed as one, so that a memory is reflected several times over. After every twenty
+    messages a context is read: shown is S, the share of the questions whose evidence it holds, of those whose evidence has
+    been said by then.
+    """
+    runs = [settings] if settings else longer.RUNS
+    found = longer.measure([talk for file in files for talk in load(file)], runs, os.environ.get(_URL))
+    return found, longer.as_lines(found)
 
 
 @bench.command(
