@@ -322,7 +322,7 @@ def erasing(store: Any, text: str, scope: Any = HAROLD) -> Any:
         return [scope]
         yield
 
-    return Eraser(store.keys, store.clock, every, words).erase("harold", a_text(text))
+    return Eraser(store.keys, store.clock, every, words, lambda _: None).erase("harold", a_text(text))
 
 
 def forget_first(store: Any) -> Any:
@@ -348,7 +348,9 @@ def aliased(store: Any, alias: str, thread: str, scope: Any = HAROLD) -> Any:
         return scope
         yield
 
-    return Aliasing(store.keys, store.clock, words, "harold", versions=3).alias(alias, thread, apart)
+    return Aliasing(store.keys, store.clock, words, "harold", versions=3, redacts=lambda _: None).alias(
+        alias, thread, apart
+    )
 
 
 def moving(store: Any, to: Any = "thread") -> Any:

@@ -101,7 +101,8 @@ class Owner:
             language = self._settings.for_agent(target).recall.language
             for scope in (yield from self._scopes.every(target)):
                 with suppress(OMError):
-                    yield from copies.take_back_gone(self._keys, self._clock, self._count, language, scope)
+                    redacts = self._redacting.of_plain_writers
+                    yield from copies.take_back_gone(self._keys, self._clock, self._count, language, scope, redacts)
 
     def _changed(
         self, resource: str, change: Callable[[], Steps[T]], wanted: Callable[[str], bool], *, removes: bool = True
@@ -110,7 +111,8 @@ class Owner:
         return changed(self._keys, resource, language, change, wanted, removes=removes)
 
     def _eraser(self, resource: str) -> Eraser:
-        return Eraser(self._keys, self._clock, lambda: self._scopes.every(resource, hinted=True), self._count)
+        every = partial(self._scopes.every, resource, hinted=True)
+        return Eraser(self._keys, self._clock, every, self._count, self._redacting.of_plain_writers)
 
     def forget(self, observation: str, resource: str) -> Steps[Outcome]:
         """Remove one observation with the messages behind it, and what generations tell of one that a reflection replaced."""

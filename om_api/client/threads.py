@@ -78,7 +78,8 @@ class ThreadKeeper:
     def alias(self, alias: str, thread: str, resource: str) -> Steps[Aliased]:
         """Have a name stand for a thread; what it holds by itself becomes that thread's."""
         self._writable(resource)
-        aliasing = Aliasing(self._keys, self._clock, self._count, resource, self._versions(resource))
+        redacts = self._writer.redacting.of_plain_writers
+        aliasing = Aliasing(self._keys, self._clock, self._count, resource, self._versions(resource), redacts)
         yield from aliasing.target(alias, thread)
         change = partial(aliasing.alias, alias, thread, lambda: self._scopes.of(resource, alias))
         observed = yield from aliasing.holds(alias)

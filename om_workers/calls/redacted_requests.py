@@ -39,6 +39,12 @@ class RedactedRequests:
         self._connection.run(self._redacting.keep(resource, told))
         return structs.replace(reply, text=text) if told else reply
 
+    def error(self, resource: str, error: ModelError) -> ModelError:
+        """An error as it may be told: a provider quotes what it was sent, and may say what it was not."""
+        if redactor := self._redactor(resource):
+            error.args = tuple(redactor.text(each, Redactions()) for each in error.args)
+        return error
+
     def _redactor(self, resource: str) -> Redactor | None:
         try:
             return self._redacting.before_models(resource) if resource else None

@@ -39,8 +39,7 @@ class Hooks:
         messages = [{**msgspec.json.decode(encode_message(each)), "at": each.at} for each in seen]
         given = {"thread": read.chunk.thread, "chunk": read.chunk.id, "messages": messages}
         said = self._ask(read.scope, "before_observe", given)["messages"]
-        if told:
-            self._services.run(self._services.redacting.keep(read.scope.resource, Redactions(sealed=told.sealed)))
+        self._keep(read.scope, told)
         own = {message.id: message for message in seen}
         return [msgspec.structs.replace(own[each["id"]], content=each["content"]) for each in said]
 
@@ -69,7 +68,10 @@ class Hooks:
 
     def texts(self, scope: Scope, texts: Sequence[str]) -> Mapping[str, str]:
         """What is to be condensed, by what it says, as the model is to read it; "" for what it is not to."""
-        said = self._ask(scope, "before_reflect", {"thread": scope.thread, "texts": list(texts)})
+        redactor, told = self._redactor(scope), Redactions()
+        seen = [redactor.text(each, told) for each in texts] if redactor else list(texts)
+        said = self._ask(scope, "before_reflect", {"thread": scope.thread, "texts": seen})
+        self._keep(scope, told)
         found = dict[str, str]()
         for text, becomes in zip(texts, said["texts"], strict=True):  # of the same text twice, one may be left out
             found[text] = becomes or found.get(text, "")
@@ -97,6 +99,11 @@ class Hooks:
             return self._services.redacting.before_models(scope.resource)
         except SettingsError as error:
             raise HookError(f"no hook is asked: {error}") from error
+
+    def _keep(self, scope: Scope, told: Redactions) -> None:
+        """Keep what hooks were not shown, which is counted where a model is asked."""
+        if told:
+            self._services.run(self._services.redacting.keep(scope.resource, Redactions(sealed=told.sealed)))
 
     def _cleaned(self, scope: Scope, said: Given) -> Given:
         """What hooks wrote beside a model's answer, redacted as that is."""

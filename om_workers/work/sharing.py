@@ -118,7 +118,8 @@ class Sharing:
         if not state.record.shared_in or self._services.agent(state.scope).read_only:
             return 0
         services, language = self._services, self._services.agent(state.scope).recall.language
-        steps = copies.take_back_gone(services.keys, services.clock, services.count, language, state.scope)
+        redacts = services.redacting.of_plain_writers
+        steps = copies.take_back_gone(services.keys, services.clock, services.count, language, state.scope, redacts)
         if done := self._run(steps):
             _log.info("shared_notes_taken_back", scope=str(state.scope), observations=done)
         return done

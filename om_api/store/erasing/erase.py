@@ -16,7 +16,7 @@ from om_api.store.erasing.plan import Plan, Quarantine, call
 from om_api.store.erasing.planner import Planner
 from om_api.store.erasing.whole_memory import WholeMemory, whole_memory
 from om_api.store.memory import due
-from om_api.store.memory.adopt import adopt
+from om_api.store.memory.adopt import Redacts, adopt
 from om_api.store.memory.clear import threads_of
 from om_api.store.memory.content import content
 from om_api.store.memory.keys import Keys
@@ -76,12 +76,20 @@ class Erased(msgspec.Struct, frozen=True):
 
 
 class Eraser:
-    """Erases from the memories of one resource, of which `scopes` says what they are; or tells what it would."""
+    """Erases from the memories of one resource, of which `scopes` says what they are; or tells what it would.
+
+    What plain writers left is redacted as `redacts` says.
+    """
 
     def __init__(
-        self, keys: Keys, clock: ServerClock, scopes: Callable[[], Steps[list[Scope]]], count: Callable[[str], int]
+        self,
+        keys: Keys,
+        clock: ServerClock,
+        scopes: Callable[[], Steps[list[Scope]]],
+        count: Callable[[str], int],
+        redacts: Redacts,
     ) -> None:
-        self._keys, self._clock, self._scopes, self._count = keys, clock, scopes, count
+        self._keys, self._clock, self._scopes, self._count, self._redacts = keys, clock, scopes, count, redacts
 
     def erase(self, resource: str, find: Found, *, dry_run: bool = False) -> Steps[Erased]:
         """Take out what `find` finds. Each memory changes at once; whoever dies between two of them erases again.
@@ -113,8 +121,9 @@ class Eraser:
     def _adopted(self, resource: str, read: Sequence[WholeMemory]) -> Steps[bool]:
         """Have what plain writers left counted, or rejected; whether there was any."""
         waiting = [(each.content.scope, name) for each in read for name, of in each.threads.items() if of.uncounted]
+        redaction = self._redacts(resource) if waiting else None
         for scope, thread in waiting:
-            yield from adopt(self._keys, self._clock, resource, thread, self._count)
+            yield from adopt(self._keys, self._clock, resource, thread, self._count, redaction)
             yield from due.mark(self._keys.due_observe, [scope])
         return bool(waiting)
 

@@ -42,6 +42,9 @@ class Redaction(Protocol):
         """Keep what was replaced in the members so far."""
 
 
+Redacts = Callable[[str], Redaction | None]  # who redacts members of a resource, if anybody does
+
+
 class _RawSet(NamedTuple):
     """A thread's raw set, the messages and tokens counted of it, and what it is an alias of, if it is one."""
 

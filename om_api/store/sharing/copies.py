@@ -15,6 +15,7 @@ from om_api.store.driver.replies import as_bytes, as_fields, as_int, outcome
 from om_api.store.driver.steps import Steps, Verb
 from om_api.store.erasing.erase import Eraser, an_observation
 from om_api.store.lines.correcting import TRIES, too_fast
+from om_api.store.memory.adopt import Redacts
 from om_api.store.memory.clear import forget
 from om_api.store.memory.content import SHARED_IN, TOLD, Content, content
 from om_api.store.memory.decoding import as_generation
@@ -143,23 +144,31 @@ def _is_gone(copy: SharedCopy, source: Content, began: int) -> bool:
     return made.made_at > oldest.created_at or made.made_at < began
 
 
-def take_back_gone(keys: Keys, clock: ServerClock, count: Count, language: str, scope: Scope) -> Steps[int]:
+def take_back_gone(
+    keys: Keys, clock: ServerClock, count: Count, language: str, scope: Scope, redacts: Redacts
+) -> Steps[int]:
     """Take out of a memory all that was shared with it and is `gone`; how many notes that were."""
     done = 0
     for copy in (yield from gone(keys, scope)):
-        done += yield from take_back(keys, clock, count, language, scope, copy)
+        done += yield from take_back(keys, clock, count, language, scope, copy, redacts)
     return done
 
 
 def take_back(
-    keys: Keys, clock: ServerClock, count: Count, language: str, scope: Scope, copy: SharedCopy
+    keys: Keys,
+    clock: ServerClock,
+    count: Count,
+    language: str,
+    scope: Scope,
+    copy: SharedCopy,
+    redacts: Redacts,
 ) -> Steps[bool]:
     """Take a copy out of a memory, and what its generations tell of it; whether it went. What was archived comes back first."""
     target, name = scope.resource, copy.observation.id
     if not copy.reflected:
         change = partial(forget, keys, scope, copy.epoch, copy.stored)
         return (yield from changed(keys, target, language, change, sources_of([name]))) is Outcome.CLEARED
-    eraser = Eraser(keys, clock, lambda: _only(scope), count)
+    eraser = Eraser(keys, clock, lambda: _only(scope), count, redacts)
     erase = partial(eraser.erase, target, an_observation(target, name))
     try:
         return (yield from changed(keys, target, language, erase, everything)).outcome is Outcome.CLEARED

@@ -15,7 +15,7 @@ from om_api.domain.thread_sections import renamed
 from om_api.domain.values import Generation, Scope, Stored, TextPiece, check_id, new_id
 from om_api.store.driver.replies import Pair, as_bool, as_fields, as_hash, as_list, as_pairs, says
 from om_api.store.driver.steps import Steps, Verb, batch, by_name, exact
-from om_api.store.memory.adopt import adopt
+from om_api.store.memory.adopt import Redacts, adopt
 from om_api.store.memory.content import Content, content
 from om_api.store.memory.decoding import as_generation, message_of
 from om_api.store.memory.keys import Keys, ResourceKeys
@@ -74,13 +74,20 @@ class _AliasContent(NamedTuple):
 class Aliasing:
     """Has one name of a resource stand for a thread of it. `count` weighs what carries no tokens.
 
-    Of a working memory `versions` former ones are kept.
+    Of a working memory `versions` former ones are kept. What plain writers left is redacted as `redacts` says.
     """
 
     def __init__(
-        self, keys: Keys, clock: ServerClock, count: Callable[[str], int], resource: str, versions: int
+        self,
+        keys: Keys,
+        clock: ServerClock,
+        count: Callable[[str], int],
+        resource: str,
+        versions: int,
+        redacts: Redacts,
     ) -> None:
         self._keys, self._clock, self._count, self._versions = keys, clock, count, versions
+        self._redacts = redacts
         self._resource, self._of = resource, keys.of(resource)
 
     def target(self, alias: str, thread: str) -> Steps[str]:
@@ -130,7 +137,8 @@ class Aliasing:
             scope = yield from apart()
             waiting = (yield from raw_sets(self._keys, self._resource, [alias]))[alias]
             if waiting.members != waiting.counted:
-                yield from adopt(self._keys, self._clock, self._resource, alias, self._count)
+                redaction = self._redacts(self._resource)
+                yield from adopt(self._keys, self._clock, self._resource, alias, self._count, redaction)
             held = yield from self._held(scope, alias, target)
             if held is None:
                 continue

@@ -54,7 +54,7 @@ def eraser(store, *scopes):
         return list(scopes or [HAROLD])
         yield
 
-    return Eraser(store.keys, store.clock, every, words)
+    return Eraser(store.keys, store.clock, every, words, lambda _: None)
 
 
 def erasing(store, name, thread=None, *scopes):

@@ -54,7 +54,9 @@ def erase(store, name):
         return [HAROLD]
         yield
 
-    return store.run(Eraser(store.keys, store.clock, scopes, words).erase("harold", a_message("harold", name, None)))
+    return store.run(
+        Eraser(store.keys, store.clock, scopes, words, lambda _: None).erase("harold", a_message("harold", name, None))
+    )
 
 
 def forget(store, name):
