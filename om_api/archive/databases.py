@@ -87,6 +87,13 @@ def make_file(url: URL, timeout_s: float) -> None:
                 time.sleep(0.02)
 
 
+def empty_log(url: URL, timeout_s: float) -> bool:
+    """Have SQLite write what stands in its log into the file, and empty it; False while others read what is older."""
+    with contextlib.closing(_connect_sqlite(url, timeout_s)) as connection:
+        is_busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    return not is_busy
+
+
 def _sqlite(url: URL, timeout_s: float) -> Engine:
     own = create_engine(
         "sqlite://",

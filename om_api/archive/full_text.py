@@ -32,6 +32,11 @@ def insert_rows(connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
         connection.execute(_WORDS_TO_SQLITE, searched)
 
 
+def merge_words(connection: Connection) -> None:
+    """Have SQLite's index forget the words of what was deleted, which it keeps until its parts are merged."""
+    connection.execute(text("INSERT INTO om_words (om_words) VALUES ('optimize')"))
+
+
 def with_any(dialect: str, resource: str, words: Iterable[str]) -> ColumnElement[bool] | TextClause:
     """What holds for entries of a resource that have any of the words, and for those whose words are not whole."""
     own = of_resource(resource)

@@ -67,6 +67,12 @@ class Archive(Protocol):
     def discard(self, resource: str, rows: Collection[Row]) -> int:
         """Delete rows that nobody names, nor is about to, and raise the fence; returns how many."""
 
+    def scrub(self) -> None:
+        """Have nothing of what was deleted stand in a file's free room, index or log; raises ArchiveError while others read it.
+
+        A server of databases is left to do that by itself.
+        """
+
     def expired(self, now_ms: int, most: int, resource: str | None = None) -> list[tuple[str, str, int]]:
         """Entries whose time is over, of all or of one resource, those first that were to go first."""
 

@@ -10,8 +10,10 @@ from sqlalchemy import Connection, Engine
 
 from om_api.archive import databases, layout, reading, writing
 from om_api.archive.entries import Entry, Figures, Head
+from om_api.archive.full_text import merge_words
 from om_api.archive.protocol import Archive, Named, Row
 from om_api.archive.rows import row_of
+from om_api.archive.schema import SQLITE
 from om_api.archive.sql_errors import told
 from om_api.domain.errors import ArchiveError
 
@@ -115,6 +117,17 @@ class SqlArchive(Archive):
         """Delete rows that nobody names."""
         with self._writing() as connection:
             return writing.discard(connection, resource, rows)
+
+    def scrub(self) -> None:
+        """Have nothing of what was deleted stand in SQLite's files."""
+        if self._url.drivername != SQLITE:
+            return
+        with self._writing() as connection:
+            merge_words(connection)
+        with told(self._where):
+            is_empty = databases.empty_log(self._url, self._timeout_s)
+        if not is_empty:
+            raise ArchiveError(f"the archive {self._where}: others read it, so its log holds what was deleted: try again")
 
     def expired(self, now_ms: int, most: int, resource: str | None = None) -> list[tuple[str, str, int]]:
         """What is to go."""

@@ -15,7 +15,7 @@ from om_api.domain.values import Outcome, Scope, check_id, shown
 from om_api.redaction.placeholders import placeholders
 from om_api.settings import MemorySettings, Settings, recorded_settings
 from om_api.settings.composed_memories import composed_by
-from om_api.store.archiving.changing import changed, cleared, everything, is_history, sources_of
+from om_api.store.archiving.changing import changed, cleared, everything, is_history, scrubbed, sources_of
 from om_api.store.backup.exporting import Outgoing
 from om_api.store.backup.importing import Imported, Incoming
 from om_api.store.backup.old_text import OldText, redact
@@ -92,7 +92,11 @@ class Owner:
                 f"nothing is redacted of {resource} before it is stored: set redaction.before to store, then repeat"
             )
         work = partial(redact, self._keys, resource, redactor, dry_run=dry_run)
-        return (yield from work() if dry_run else self._changed(resource, work, everything, removes=False))
+        if dry_run:
+            return (yield from work())
+        done = yield from self._changed(resource, work, everything)
+        yield from scrubbed(resource)
+        return done
 
     def _take_along(self, resource: str) -> Steps[None]:
         """Take back what was shared with others of what was removed; what one does not take now the sweep takes back."""

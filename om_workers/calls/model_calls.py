@@ -150,7 +150,9 @@ class ModelCalls:
             passage.failed(error)
             usage = error.usage if isinstance(error, BilledError) else None
             self._ledger.close(entry, usage, failed=True, bounded=not isinstance(error, TurnedAwayError))
-            raise self._redacted.error(question.resource, error) if self._redacted else error
+            if self._redacted:
+                self._redacted.clean(question.resource, error)
+            raise
         passage.answered()
         cost = self._ledger.close(entry, reply.usage, answer=self._count(reply.text))
         return reply if cost is None else msgspec.structs.replace(reply, cost=cost)

@@ -39,11 +39,10 @@ class RedactedRequests:
         self._connection.run(self._redacting.keep(resource, told))
         return structs.replace(reply, text=text) if told else reply
 
-    def error(self, resource: str, error: ModelError) -> ModelError:
-        """An error as it may be told: a provider quotes what it was sent, and may say what it was not."""
+    def clean(self, resource: str, error: ModelError) -> None:
+        """Make an error one that may be told: a provider quotes what it was sent, and may say what it was not."""
         if redactor := self._redactor(resource):
-            error.args = tuple(redactor.text(each, Redactions()) for each in error.args)
-        return error
+            error.args = tuple(redactor.text(str(each), Redactions()) for each in error.args)
 
     def _redactor(self, resource: str) -> Redactor | None:
         try:

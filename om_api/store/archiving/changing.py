@@ -129,6 +129,13 @@ def renamed(keys: Keys, resource: str, change: Callable[[], Steps[T]]) -> Steps[
     return (yield from held(keys.of(resource), work))
 
 
+def scrubbed(resource: str) -> Steps[None]:
+    """Have an archive's file forget what a change removed; raises ArchiveError where repeating the change ends it."""
+    if (yield from HasArchive()):
+        scrubbing = iter(FromArchive(lambda archive: archive.scrub()))
+        yield from _telling(_HALF.format(resource=resource), scrubbing, stored=None)
+
+
 def _telling(says: str, steps: Steps[T], *, stored: bool | None) -> Steps[T]:
     """Do something in the archive, and say how Redis stands where it does not answer."""
     try:
