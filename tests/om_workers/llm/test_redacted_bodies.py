@@ -1,4 +1,4 @@
-"""With redaction on, no body that a provider's real SDK sends holds what was planted, nor what comes of an answer that quotes it."""
+"""With redaction on, no body that a real SDK sends holds what was planted, nor what is told of an error that quotes it."""
 
 import json
 
