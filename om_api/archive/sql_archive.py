@@ -127,7 +127,9 @@ class SqlArchive(Archive):
         with told(self._where):
             is_empty = databases.empty_log(self._url, self._timeout_s)
         if not is_empty:
-            raise ArchiveError(f"the archive {self._where}: others read it, so its log holds what was deleted: try again")
+            raise ArchiveError(
+                f"the archive {self._where}: others read it, so its log holds what was deleted: try again"
+            )
 
     def expired(self, now_ms: int, most: int, resource: str | None = None) -> list[tuple[str, str, int]]:
         """What is to go."""
