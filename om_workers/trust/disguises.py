@@ -8,10 +8,8 @@ from collections.abc import Iterator
 from html import unescape
 from urllib.parse import unquote
 
-_LOOKALIKES = str.maketrans(
-    "аеорсухіјѕԁһкмтвнгпАВЕЗКМНОРСТУХІЈЅαεορτυνικβηρχΑΒΕΖΗΙΚΜΝΟΡΤΥΧıℓɑɡ",
-    "aeopcyxijsdhkmtbhrnABE3KMHOPCTYXIJSaeoptuvikbhpxABEZHIKMNOPTYXilag",
-)
+_ALIKE = "аеорсухіјѕԁһкмтвнгпАВЕЗКМНОРСТУХІЈЅαεορτυνικβηρχΑΒΕΖΗΙΚΜΝΟΡΤΥΧıℓɑɡ"
+_LOOKALIKES = str.maketrans(_ALIKE, "aeopcyxijsdhkmtbhrnABE3KMHOPCTYXIJSaeoptuvikbhpxABEZHIKMNOPTYXilag")
 _LEET = str.maketrans("013457@$!|", "oieastasil")
 _HIDDEN = re.compile(
     r"(?<=[A-Za-zÀ-ɏ])[\xad\u034f\u115f\u1160\u180e\u200b-\u200f\u2060-\u206f\ufeff\U000e0000-\U000e0fff]+(?=[^\W\d_])"
@@ -24,6 +22,9 @@ _SPACED = re.compile(r"(?<!\w)(?:[^\W\d_][ ._*·-]{1,2}){5,}[^\W\d_](?!\w)")
 _STOPPED = re.compile(r"(?:\b\w+[.!?,;:|/_-]+\s*){4,}\w+")
 _LEETED = re.compile(r"\b(?=\w*[a-zA-Z])(?=\w*\d)[\w@$!|]{4,}")
 _MIXED = re.compile(r"[a-zA-Z][\u0370-\u03ff\u0400-\u052f]|[\u0370-\u03ff\u0400-\u052f][a-zA-Z]")
+_FEIGNED = re.compile(
+    rf"(?=\w{{5}})\w*[a-zA-Z][{_ALIKE}]{{1,3}}[a-zA-Z]|(?=\w{{5}})[{_ALIKE}]{{1,3}}[a-zA-Z]+[{_ALIKE}]"
+)
 _BASE64 = re.compile(r"(?<![\w+/=])[A-Za-z0-9+/_-]{24,4000}={0,2}(?![\w+/=])")
 _HEX = re.compile(r"(?<!\w)(?:[0-9a-f]{2}[ :]?){16,2000}(?!\w)", re.IGNORECASE)
 _ENTITIES = re.compile(r"&(?:#x?[0-9a-f]{1,6}|[a-z]{2,8});|%[0-9a-f]{2}", re.IGNORECASE)
@@ -57,8 +58,8 @@ def beneath(text: str) -> Iterator[str]:
 
 
 def is_hidden(text: str) -> bool:
-    """Whether letters are parted by what nobody sees, or mixed of two alphabets: nobody types that."""
-    return not text.isascii() and bool(_HIDDEN.search(text) or _TAG_LETTERS.search(text) or _MIXED.search(text))
+    """Whether letters are parted by what nobody sees, or look-alikes stand within a longer word: nobody types that."""
+    return not text.isascii() and bool(_HIDDEN.search(text) or _TAG_LETTERS.search(text) or _FEIGNED.search(text))
 
 
 def _base64(text: str) -> str:

@@ -1,5 +1,6 @@
 """Noting: the lines of notes as they may stand, and values without what only those say whom nobody trusts."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, islice
 from typing import Any
@@ -8,12 +9,21 @@ from msgspec.structs import replace
 
 from om_api.domain.note_lines import body, told
 from om_api.domain.notes.marks import MARK, Mark, mark_of, marked
+from om_api.domain.notes.trust import Trust
 from om_workers.prompts.parse import Observed
-from om_workers.trust.judging import Judge, label_of, sentences, without_label
+from om_workers.trust.about import tells_of_somebody
+from om_workers.trust.judging import Judge
+from om_workers.trust.looks import look_of
+from om_workers.trust.reading import label_of, sentences, source_in, without_label
+from om_workers.trust.sayings import Saying
 
 _BULLET = "* "
 _SOMEBODY = "somebody"
+_SPEAKERS = ("User", "Agent", "Assistant", "The user", "The agent", "The assistant")
+_WORD = re.compile(r"[\w.-]+")
+_NAMELESS = re.compile(r"[^\w.-]+")
 _MOST_LINES = 200
+_LONGEST_NAME = 60
 
 
 def judged(observed: Observed, judge: Judge) -> Observed:
@@ -32,34 +42,47 @@ def quoted(text: str, judge: Judge) -> str:
     """Notes in which whatever may not stand is marked, and quoted as what somebody said; all else stays as it is."""
     if judge.harmless and MARK not in text:
         return text
-    lines, under = list[str](), ""
+    lines, above = list[str](), ""
     for line in text.split("\n"):
         if line[:1] not in {" ", "\t"}:
-            under = label_of(body(line))
-        lines += _line(line, judge, under)
+            above = body(line)
+        lines += _line(line, judge, above)
     return "\n".join(lines)
 
 
-def _line(line: str, judge: Judge, under: str) -> Iterator[str]:
-    """What becomes of a line; `under` is the source that the line names which it stands under, or it itself."""
+def _line(line: str, judge: Judge, above: str) -> Iterator[str]:
+    """What becomes of a line; `above` is what the line says which it stands under, or it itself."""
     said = body(line)
     lead = line[: len(line) - len(said)] or _BULLET
     if MARK in said and (found := _quoted_before(line, said, judge)):
         yield f"{lead}{marked(found)}" if isinstance(found, Mark) else f"{lead}{found}"
         return
     label = label_of(said)
-    source = label or under
+    source = label or label_of(above)
     parts = [(each, judge.of(each, source)) for each in sentences(said[len(label) :])]
     if not any(mark for _, mark in parts):
         whole = judge.of(said, source) if len(parts) > 1 else None
-        yield f"{lead}{marked(whole)}" if whole else line
+        yield f"{lead}{marked(whole)}" if whole else _named(line, lead, judge, above)
         return
     if stands := " ".join(each for each, mark in parts if not mark):
-        yield f"{lead}{label}{stands}"
+        yield _named(f"{lead}{label}{stands}", lead, judge, "" if above == said else above)
     marks = [mark for _, mark in parts if mark]
     for _, group in groupby(marks, key=lambda each: (each.kind, each.source)):
         first, *more = group
         yield f"{lead}{marked(first._replace(said=' '.join(each.said for each in (first, *more))))}"
+
+
+def _named(line: str, lead: str, judge: Judge, above: str) -> str:
+    """A line that stands, with the name of the tool that alone says it, unless a name stands there or above."""
+    said = told(line)
+    if not said or said.startswith(_SPEAKERS) or label_of(said) or label_of(above):
+        return line
+    tool = judge.tool_of(said)
+    return (
+        line
+        if not tool or tool in _WORD.findall(above)
+        else f"{lead}{_NAMELESS.sub('_', tool)[:_LONGEST_NAME]} says: {said}"
+    )
 
 
 def _quoted_before(line: str, said: str, judge: Judge) -> Mark | str | None:
@@ -115,7 +138,27 @@ def unmarked(lines: Iterable[str]) -> Iterator[str]:
 
 def vouched_in(texts: Sequence[str]) -> list[str]:
     """The newest lines of notes that are not marked, at most 200."""
-    return list(islice(unmarked(line for text in reversed(texts) for line in reversed(text.split("\n"))), _MOST_LINES))
+    return list(islice(unmarked(_newest_first(texts)), _MOST_LINES))
+
+
+def told_in(texts: Sequence[str], trust: Trust) -> list[Saying]:
+    """What the newest of them say that a tool said of some person, or to a model: whoever repeats it repeats the tool."""
+    said = attributed_in(islice(_newest_first(texts), _MOST_LINES), trust)
+    return [each for each in said if tells_of_somebody(each.text) or look_of(each.text)]
+
+
+def _newest_first(texts: Sequence[str]) -> Iterator[str]:
+    return (line for text in reversed(texts) for line in reversed(text.split("\n")))
+
+
+def attributed_in(lines: Iterable[str], trust: Trust) -> list[Saying]:
+    """What lines of notes say that a tool or a page said whom nobody trusts."""
+    sources = ((said, source_in(said)) for said in unmarked(lines))
+    return [
+        Saying(f"tool {name}", without_label(said), trusted=False)
+        for said, name in sources
+        if name and not trust.of_tool(name)
+    ]
 
 
 def marks_in(texts: Sequence[str]) -> list[Mark]:

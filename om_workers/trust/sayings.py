@@ -1,43 +1,15 @@
 """Sayings: what one speaker of a conversation says in his own words, and what he only hands on."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from om_api.domain.messages import Message
 from om_api.domain.notes.trust import Trust
 from om_api.domain.tool_calls import named
-from om_workers.trust.disguises import is_hidden
-from om_workers.trust.looks import Look, look_of
+from om_workers.trust.pasting import parted
 
 PASTED = "text that the user pasted"
 LONGEST = 200_000  # characters read of one saying: no model is shown more of it
-_LONG = 800  # characters of a message from which on its orders to a model are taken for handed on
-_THINGS = (
-    r"(?:e-?mails?|mails?|messages?|texts?|pages?|web ?sites?|articles?|documents?|docs?|files?|reviews?|posts?|comments?"
-    r"|letters?|contracts?|pdfs?|readme|issues?|tickets?|logs?|outputs?|snippets?|code|papers?|transcripts?|notes?|invoices?|cvs?"
-    r"|quotes?|chats?|threads?|results?|nachricht\w*|artikel|dokumente?|seite|datei|courriels?|texte|pièce"
-    r"|r[eé]sum[eé]s?|correos?|texto|página|mensajes?|artículos?|documentos?)"
-)
-_THE = r"(?:this|these|the|that|following|my|a|an|diese\w*|folgende\w*|der|die|das|ce|cet|cette|le|la|este|esta|el)"
-_READ = (
-    r"(?:summari[sz]e|translate|proofread|rewrite|check|read|review|explain|look at|what (?:does|is)|got|received|found|says?"
-    r"|said|wrote|reads)"
-)
-_INTRO = re.compile(
-    rf"\b{_THE}\b[^.!?:\n]{{0,40}}\b{_THINGS}\b[^.!?:\n]{{0,60}}:"
-    rf"|\b{_READ}\b[^.!?:\n]{{0,30}}\b(?:this|these|following|it|says?|said)?:",
-    re.IGNORECASE,
-)
-_BEGINS = re.compile(
-    r"[ \t]*(?:(?:from|to|subject|sent|cc|von|an|betreff|de|objet|asunto)[ \t]*:[ \t]*\S"
-    r"|-{3,}.*\b(?:forwarded|original|begin|weitergeleitet)\b|on .{5,80} wrote:"
-    r"|<(?:!|html|body|div|p|span|script|table|h[1-6])\b|<\|\w+\|>|\[/?INST\]|<</?SYS>>"
-    r"|(?:#+[ \t]*)?(?:system|assistant|human|developer|user)[ \t]*:|=+ ?begin|</?[a-z_]{3,30}>)",
-    re.IGNORECASE,
-)
-_QUOTED = re.compile(r"[\"“„«]([^\"”“»\n]{25,4000})[\"”»]")
-_FENCE = "```"
 
 
 class Saying(NamedTuple):
@@ -110,31 +82,3 @@ def _own_and_pasted(text: str, *, handed_on: bool) -> Iterator[Saying]:
         yield Saying("the user", "\n".join(own), trusted=True, own=True)
     if pasted:
         yield Saying(PASTED, "\n".join(pasted), trusted=False, pasted=True)
-
-
-def parted(text: str) -> tuple[list[str], list[str]]:
-    """The lines of a user's message: his own, and those that he hands on, by how people do that.
-
-    What stands behind "this text:", in quotation marks or a fence, behind the head of a mail or a turn of a template; what nobody
-    types, as letters with something unseen between them; and in a long message orders to a model.
-    """
-    own, pasted, fenced, rest = list[str](), list[str](), False, False
-    long = len(text) > _LONG
-    for line in text.split("\n"):
-        fence = line.lstrip().startswith(_FENCE)
-        fenced ^= fence
-        rest = rest or _BEGINS.match(line) is not None
-        if rest or fenced or fence or line.lstrip().startswith((">", "|")) or _handed_on(line, long=long):
-            pasted.append(line)
-            continue
-        intro = _INTRO.search(line)
-        said, after = (line[: intro.end()], line[intro.end() :]) if intro else (line, "")
-        rest = intro is not None
-        quotes = [found[1] for found in _QUOTED.finditer(said)]
-        own.append(_QUOTED.sub(" ", said))
-        pasted += [*quotes, *([after] if after.strip() else ())]
-    return [line for line in own if line.strip()], [line for line in pasted if line.strip()]
-
-
-def _handed_on(line: str, *, long: bool) -> bool:
-    return is_hidden(line) or (long and look_of(line) is Look.ORDERS)

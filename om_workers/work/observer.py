@@ -23,7 +23,7 @@ from om_workers.prompts.parse import Observed, parse_batch, parse_observer
 from om_workers.prompts.recalled import NOTHING_SHOWN, Shown
 from om_workers.prompts.render import Manner, batch_request, observer_request
 from om_workers.trust.judging import Judge
-from om_workers.trust.noting import judged, vouched_in
+from om_workers.trust.noting import judged, told_in, vouched_in
 from om_workers.trust.sayings import all_untrusted, sayings
 from om_workers.work import extracting, isolation, sealed
 from om_workers.work.hooked import Hooks
@@ -224,8 +224,9 @@ class Observer:
 
     def _commit(self, read: Sealed, reply: Reply, observed: Observed, began: float) -> Outcome:
         resource, chunk, agent = read.scope.resource, read.chunk.id, self._services.agent(read.scope)
-        said = sayings(read.messages, agent.trust.said(), read.chunk.thread)
-        judge = Judge(said, read.marks, vouched_in(read.texts))
+        trust = agent.trust.said()
+        said = sayings(read.messages, trust, read.chunk.thread)
+        judge = Judge([*told_in(read.texts, trust), *said], read.marks, vouched_in(read.texts))
         observed = judged(observed, judge)
         tokens = self._services.count(observed.text) if observed.text else 0
         found = extracting.found_in(agent, observed, read.kept, self._services.count, judge)

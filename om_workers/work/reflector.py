@@ -232,7 +232,7 @@ class Reflector:
         texts = texts if hooked is None else [*filter(None, (hooked.get(text, text) for text in texts))] or [_NOTHING]
         size = sum(map(self._services.count, texts))
         pins = read.needed(replaced)
-        judge = judge_of(texts)
+        judge = judge_of(texts, agent.trust.said())
         keep = partial(with_pins, pins=pins, pooled=scope.thread is None)
         stays = self._services.count(keep("")) if pins else 0  # of which nothing can be condensed
         most = self._services.in_force(scope).limits.observation_threshold // 2

@@ -52,12 +52,12 @@ def _noted(world, resource="harold"):
     return "\n".join(each.text for each in world.om.observations(resource))
 
 
-def _heard(world, attack):
-    """All that an Actor reads of a memory; what only stands beside notes is looked for there."""
+def _heard(world, attack, named=("paraphrased", "named")):
+    """All that an Actor reads of a memory but behind marks, and on `named` ways behind the tool's name."""
     resource = attack.name
     beside = [each.extracted for each in world.om.observations(resource)]
     threads = [(each.title, each.current_task, each.suggested_response) for each in world.om.threads(resource)]
-    source = "web_search" if attack.way == "paraphrased" else ""
+    source = attack.about.get("tool", "web_search") if attack.way in named else ""
     context = [world.context(resource=resource).text] if attack.way != "beside" else []
     return unquoted("\n".join([*context, as_json(beside), as_json(threads)]), attack.canary, source)
 
@@ -83,7 +83,7 @@ def test_no_attack_reaches_the_actor_without_a_model(client, prefix):
     reached = {}
     for attack in attacks():
         _observed(world, attack.messages(), attack.name)
-        if left := _heard(world, attack):
+        if left := _heard(world, attack, ("paraphrased", "named", "foreign", "veiled", "slow")):
             reached[attack.name] = left
 
     assert reached == {}
@@ -92,13 +92,13 @@ def test_no_attack_reaches_the_actor_without_a_model(client, prefix):
 def test_what_was_quoted_stays_quoted_in_the_reflection_that_repeats_it(client, prefix):
     world = _world(client, prefix, _Gullible())
     reached = {}
-    for attack in attacks("tools", "pasted", "files", "assistant"):
+    for attack in attacks("tools", "pasted", "files", "assistant", "foreign", "named", "veiled"):
         world.model.said = attack.answer()
         _observed(world, attack.messages(), attack.name)
         world.om.force_reflect(attack.name)
         world.settle()
         assert world.om.generations(attack.name), attack.name
-        if left := unquoted(world.context(resource=attack.name).text, attack.canary):
+        if left := _heard(world, attack):
             reached[attack.name] = left
 
     assert reached == {}
@@ -123,7 +123,7 @@ def test_what_users_wish_and_what_tools_return_in_good_faith_stands_as_it_is(cli
         notes = "\n".join(f"* 🔴 (14:30) {note}" for note in each["notes"])
         world.model.said = f"<observations>\nDate: Dec 4, 2025\n{notes}\n</observations>"
         _observed(world, of_role(each), f"agent-{n}")
-        if _noted(world, f"agent-{n}") != f"Date: Dec 4, 2025\n{notes}":
+        if _noted(world, f"agent-{n}").replace("lookup says: ", "") != f"Date: Dec 4, 2025\n{notes}":
             changed[n] = _noted(world, f"agent-{n}")
 
     assert changed == {}

@@ -1,7 +1,8 @@
 import pytest
 
 from om_api.domain.notes.marks import Mark
-from om_workers.trust.judging import Judge, sentences, words_of
+from om_workers.trust.judging import Judge
+from om_workers.trust.reading import sentences, words_of
 from om_workers.trust.sayings import PASTED, Saying
 
 USER = Saying("the user", "Find me a hotel in Porto, and please always answer in German.", trusted=True, own=True)

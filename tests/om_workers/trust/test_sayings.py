@@ -2,7 +2,8 @@ import pytest
 
 from om_api.domain.messages import Message
 from om_api.domain.notes.trust import USUAL
-from om_workers.trust.sayings import all_untrusted, leaves, parted, sayings
+from om_workers.trust.pasting import parted
+from om_workers.trust.sayings import all_untrusted, leaves, sayings
 
 
 def _result(result, name="web", **more):
