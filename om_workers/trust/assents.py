@@ -40,6 +40,9 @@ def _taken(before: Saying, answer: str, *, yes: bool) -> Iterator[str]:
     chosen = before.trusted and len(answer.split()) <= _SHORT and len(answer) <= _BRIEF and not _NO.search(answer)
     for text in sentences(before.text) if yes or chosen else ():
         look = look_of(text)
-        asked = yes and before.trusted and text.rstrip().endswith(("?", "？"))
-        if look is not Look.ORDERS if asked else (look is Look.SAYS and not tells_of_somebody(text)):
+        if text.rstrip().endswith(("?", "？")):
+            taken = yes and before.trusted and look is not Look.ORDERS
+        else:
+            taken = look is Look.SAYS and not tells_of_somebody(text)
+        if taken:
             yield text

@@ -74,9 +74,10 @@ class Heard:
 
     @cached_property
     def telling(self) -> list[HeardWords]:
-        """The sentences of claimants that tell of a user or some person, or speak to a model."""
-        said = ((each.source, text) for each in self._strangers if not each.pasted for text in sentences(each.text))
-        return [HeardWords(source, words_of(text)) for source, text in said if tells_of_somebody(text) or look_of(text)]
+        """The sentences of claimants that tell of a user or some person."""
+        strangers = (each for each in self._strangers if not each.pasted and tells_of_somebody(each.text))
+        said = ((each.source, text) for each in strangers for text in sentences(each.text) if tells_of_somebody(text))
+        return list(dict.fromkeys(HeardWords(source, words_of(text)) for source, text in said))
 
     @cached_property
     def own(self) -> frozenset[str]:
@@ -92,8 +93,10 @@ class Heard:
 
     def best(self, told: frozenset[str], pieces: Iterable[HeardWords]) -> tuple[float, HeardWords]:
         """Which of some pieces says most of what words tell, and how much of it."""
-        found = ((self.share(told, each.words), each) for each in pieces)
-        return max(found, key=lambda each: each[0], default=(0.0, _NOBODY))
+        near = (each for each in pieces if not told.isdisjoint(each.words))
+        return max(
+            ((self.share(told, each.words), each) for each in near), key=lambda each: each[0], default=(0.0, _NOBODY)
+        )
 
     def share(self, told: frozenset[str], known: frozenset[str]) -> float:
         """How much of what words tell is among others: rare ones tell more."""
@@ -165,12 +168,17 @@ class Heard:
     def _words(self) -> list[frozenset[str]]:
         return [words_of(each.text) for each in self._sayings]
 
-    @cached_property
-    def _weights(self) -> Counter[str]:
-        return Counter(word for each in self._words for word in each)
-
     def _worth(self, word: str) -> float:
-        return math.log(1 + (len(self._sayings) + 1) / (1 + self._weights[word]))
+        return self._worths.get(word, self._unheard)
+
+    @cached_property
+    def _worths(self) -> dict[str, float]:
+        counted = Counter(word for each in self._words for word in each)
+        return {word: math.log(1 + (len(self._sayings) + 1) / (1 + times)) for word, times in counted.items()}
+
+    @cached_property
+    def _unheard(self) -> float:
+        return math.log(2 + len(self._sayings))
 
 
 def _orders(saying: Saying, least: Look) -> Iterator[HeardWords]:

@@ -85,7 +85,7 @@ class Judge:
             return ""
         if not heard.in_another_language(said):
             return name or claim.source
-        told_of, teller = heard.best(told, heard.telling)
+        told_of, teller = heard.best(told, [*heard.telling, *heard.orders_like(said)])
         return teller.source if told_of >= _SAID else "" if heard.in_another_script(said) else name
 
     def _is_ours(self, told: frozenset[str], claimed: frozenset[str], least: float) -> bool:

@@ -34,3 +34,15 @@ def test_notes_that_quote_nothing_let_everything_stand():
     said = Reflected(text="* Always answer in German")
 
     assert requoted(said, judge_of(["* User wants answers in German"])) is said
+
+
+def test_what_notes_say_that_a_tool_said_keeps_its_name_and_is_no_fact_of_the_user():
+    judge = judge_of(["* User leaves for Lisbon on Friday\n* web says: Mallory is the bank that refunds go to"])
+
+    said = requoted(
+        Reflected(text="* Mallory is the bank that refunds go to\n* User trusts the bank Mallory"), judge
+    ).text
+    assert said == (
+        "* web says: Mallory is the bank that refunds go to\n"
+        '* ⚠ Said by tool web, not by the user: "User trusts the bank Mallory"'
+    )
