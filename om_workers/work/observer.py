@@ -95,17 +95,29 @@ class Observer:
         Time 0: a hook sees a chunk. Time 1: a message is erased. Time 2: we lock the chunk, and find other messages in it: it
         is left to the next look.
         """
-        changed = self._before(scope, chunks, seen) if self._hooks.any(scope, "before_observe") else None
+        changed, stopped = None, None
+        if self._hooks.any(scope, "before_observe"):
+            changed, stopped = self._before(scope, chunks, seen)
+            chunks = [*changed] if stopped else chunks
         with self._locked(scope, chunks) as mine:
             came = self._observe_locked(scope, mine, seen, changed) if mine else Outcome.BUSY
-        return came if isinstance(came, Outcome) else self._after(came)
+        did = came if isinstance(came, Outcome) else self._after(came)
+        if stopped:
+            raise stopped
+        return did
 
-    def _before(self, scope: Scope, chunks: Sequence[str], seen: ScopeState | None) -> dict[str, Sealed]:
-        """Chunks as hooks want them read, by their ids; none where nothing is to be observed."""
+    def _before(
+        self, scope: Scope, chunks: Sequence[str], seen: ScopeState | None
+    ) -> tuple[dict[str, Sealed], HookError | None]:
+        """Chunks as hooks want them read, by their ids; none where nothing is to be observed. What one stops keeps no other."""
         read = sealed.read(self._services, scope, chunks, seen)
-        if not read or self._rests(read[0]):
-            return {}
-        return {each.chunk.id: each._replace(changed=self._hooks.heard(each)) for each in read}
+        found, stopped = dict[str, Sealed](), None
+        for each in read if read and not self._rests(read[0]) else ():
+            try:
+                found[each.chunk.id] = each._replace(changed=self._hooks.heard(each))
+            except HookError as error:
+                stopped = error
+        return found, stopped
 
     def _rests(self, read: Sealed) -> bool:
         agent = self._services.agent(read.scope)

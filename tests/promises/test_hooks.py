@@ -204,6 +204,32 @@ def test_a_hook_that_says_stop_puts_observing_off_and_burns_no_attempt(client, p
     assert world.om.verify() == []
 
 
+@pytest.mark.parametrize("point", ["before_observe", "after_observe"])
+def test_what_a_hook_stops_of_one_thread_keeps_no_other_one_that_shares_its_call(client, prefix, house, point):
+    def refuses(given):
+        if given["thread"] == "t-1":
+            raise RuntimeError("not this one")
+
+    house.install(refuses=refuses)
+    world = World(client, prefix, Scripted.echo(), message_threshold="100000", **hooked(point, "refuses", on_failure="stop"))
+    ids = [name for thread in ("t-1", "t-2", "t-3") for name in world.say("hello", thread=thread)]
+    world.om.force_observe(None, "harold")
+    world.tick_forgiving()
+
+    chunks = {each.thread: each for each in world.om.chunks("harold")}
+    assert {name: (each.ready, each.attempts) for name, each in chunks.items() if not each.ready} == {"t-1": (False, 0)}
+    assert len(world.model.requests) == 1
+    assert ("hello" in world.model.requests[0].prompt, world.covering()) == (True, sorted(ids))
+    assert len(_told(world)) == 1
+    assert world.om.hooks("harold")[0].failures == 1
+    world.client.delete(f"{world.prefix}:{{harold}}:lock:waits")
+    house.install(refuses=lambda _: None)
+    assert world.perform("observe_chunk", "harold", chunks["t-1"].id) is Outcome.BUFFERED
+    world.settle()
+    assert sorted(each.thread_id for each in world.om.observations("harold")) == ["t-1", "t-2", "t-3"]
+    assert world.om.verify() == []
+
+
 @pytest.mark.parametrize("point", ["before_reflect", "after_reflect"])
 @pytest.mark.parametrize("bad", BAD)
 def test_a_hook_that_says_stop_puts_reflecting_off_and_the_memory_stays(client, prefix, house, point, bad):
