@@ -124,7 +124,7 @@ class Contexts:
             turning = turns(snapshot, model, now.limits)
             pressure = pressure_of(snapshot, reader.read_at, other_model=turning and bool(snapshot.thread.model))
             move = decide(pressure, now.limits, snapshot.now)
-            ours = (snapshot.stands_for or name) == thread and resource not in self._only_read
+            ours = (snapshot.stands_for or name) == thread and self._may_write(resource)
             if move.kind != "activate" or not snapshot.record.epoch or not ours:
                 if turning and ours and model:
                     yield from self._note_model(snapshot, model)
@@ -132,6 +132,9 @@ class Contexts:
             if not (yield from self._activate(snapshot, move.chunks, now)):
                 break
         return snapshot, now
+
+    def _may_write(self, resource: str) -> bool:
+        return resource not in self._only_read and not self._settings.for_agent(resource).read_only
 
     def _snapshot(self, resource: str, thread: str, reader: Reader, name: str, ask: ComposedAsk) -> Steps[Snapshot]:
         try:
@@ -176,8 +179,6 @@ class Contexts:
         return True
 
     def _note_model(self, snapshot: Snapshot, model: str) -> Steps[None]:
-        if self._settings.for_agent(snapshot.scope.resource).read_only:
-            return
         try:
             yield from note.read_for(self._keys, snapshot.scope, snapshot.thread.id, snapshot.record.epoch, model)
         except NotPermittedError:
@@ -197,7 +198,7 @@ class Contexts:
         """Have workers look soon, where they may do anything and this client may say so."""
         name, now = str(snapshot.scope), time.monotonic()
         idle = not limits.enabled or limits.read_only or snapshot.paused
-        if idle or snapshot.scope.resource in self._only_read:
+        if idle or not self._may_write(snapshot.scope.resource):
             return
         if now - self._urgent.get(name, -_URGENT_EVERY_S) >= _URGENT_EVERY_S:
             self._urgent.put(name, now)

@@ -154,6 +154,16 @@ def test_a_model_is_noted_once_and_not_with_each_context(world, client):
     assert world.om.threads("harold")[0].model == "gpt-5.2"
 
 
+def test_a_thread_that_nobody_wrote_to_leaves_nothing_behind_whatever_model_it_is_read_for(world, client):
+    world.say("hello")
+    world.om.force_observe("t-1", "harold")
+    world.settle()
+    world.context("never-said", model="gpt-5.2")
+    world.om.clear("harold")
+
+    assert [key for key in contents(client, f"{world.prefix}:{{harold}}:*") if b"thread:" in key] == []
+
+
 def test_a_model_that_is_no_name_is_refused(world):
     with pytest.raises(InvalidInputError, match="model is 'two words': use the name"):
         world.context(model="two words")

@@ -141,6 +141,22 @@ def test_a_read_only_memory_serves_contexts_and_nothing_is_written(client, prefi
     assert contents(client, f"{prefix}:{{*") == before
 
 
+@pytest.mark.parametrize("n", [6, 12])
+def test_a_read_only_client_activates_nothing_of_what_others_work_at_whatever_model_it_names(client, prefix, n):
+    """Catches a client that goes by what the memory's workers wrote down, who may write: what is due, and for another model."""
+    cached = {"prompt_cache__timing": "cache", "prompt_cache__minimum": "0"}
+    world = World(client, prefix, **cached)
+    world.say(*[f"turn {n}" for n in range(n)])
+    world.settle()
+    world.context(model="gpt-5.2")
+    reader = World(client, prefix, **cached, read_only="true")
+    before = contents(client, f"{prefix}:{{*")
+    reader.context(model="claude-sonnet-4-6")
+    reader.om.close()
+
+    assert contents(client, f"{prefix}:{{*") == before
+
+
 @pytest.mark.parametrize("how", ["enabled", "paused"])
 def test_a_disabled_or_paused_memory_keeps_messages_and_asks_no_model(client, prefix, how):
     world = World(client, prefix, **({"enabled": "false"} if how == "enabled" else {}))

@@ -1,10 +1,11 @@
--- read_for(record, thread; epoch, model)
+-- read_for(record, threads, thread; epoch, id, model)
 -- Notes for which of the Actor's models a thread is read, for which one before that, and since when (server's ms): written when it
--- becomes another, and not with each context. Creates nothing for a memory that is gone.
+-- becomes another, and not with each context. Creates nothing for a memory that is gone, nor for a thread that is not listed: nobody
+-- would find it to clear it.
 -- Returns 'noted' or 'superseded'.
-local record, thread, epoch, model = KEYS[1], KEYS[2], ARGV[1], ARGV[2]
+local record, threads, thread, epoch, id, model = KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2], ARGV[3]
 
-if redis.call('HGET', record, 'epoch') ~= epoch then
+if redis.call('HGET', record, 'epoch') ~= epoch or not redis.call('ZSCORE', threads, id) then
   return 'superseded'
 end
 local time = redis.call('TIME')

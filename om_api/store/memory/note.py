@@ -32,9 +32,10 @@ def _noted(reply: Any) -> Outcome:
 
 
 def read_for(keys: Keys, scope: Scope, thread: str, epoch: str, model: str) -> Steps[Outcome]:
-    """Note for which of the Actor's models a thread is read from now on, unless its memory is another by now."""
+    """Note for which of the Actor's models a thread is read from now on, unless its memory is another by now or has no such thread."""
     of = keys.of(scope.resource)
-    return (yield from Verb("read_for", [of.record(scope), of.thread(thread)], [epoch, model], _told))
+    found = [of.record(scope), of.threads, of.thread(thread)]
+    return (yield from Verb("read_for", found, [epoch, thread, model], _told))
 
 
 def _told(reply: Any) -> Outcome:
