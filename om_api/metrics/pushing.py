@@ -1,8 +1,10 @@
 """Figures for a collector: what /metrics shows, sent now and then, where there is an endpoint for it."""
 
 import asyncio
-from collections.abc import Iterable
+import threading
+from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 from om_api.domain.errors import StoreError
@@ -27,8 +29,23 @@ async def keep_pushing(settings: Settings, scraper: Scraper) -> None:
     sender = _sender(settings, whereto) if whereto else None
     while sender:
         with suppress(StoreError):  # another time
-            await asyncio.to_thread(sender.send, figures(await scraper.samples()))
+            await _apart(partial(sender.send, figures(await scraper.samples())))
         await asyncio.sleep(interval_s(settings))
+
+
+async def _apart(do: Callable[[], object]) -> None:
+    """Do something in a thread that the end of the process does not wait for, as it does for those of asyncio."""
+    loop, done = asyncio.get_running_loop(), asyncio.Event()
+
+    def work() -> None:
+        try:
+            do()
+        finally:
+            with suppress(RuntimeError):  # the loop has ended meanwhile
+                loop.call_soon_threadsafe(done.set)
+
+    threading.Thread(target=work, daemon=True).start()
+    await done.wait()
 
 
 def interval_s(settings: Settings) -> float:

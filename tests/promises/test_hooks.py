@@ -211,7 +211,9 @@ def test_what_a_hook_stops_of_one_thread_keeps_no_other_one_that_shares_its_call
             raise RuntimeError("not this one")
 
     house.install(refuses=refuses)
-    world = World(client, prefix, Scripted.echo(), message_threshold="100000", **hooked(point, "refuses", on_failure="stop"))
+    world = World(
+        client, prefix, Scripted.echo(), message_threshold="100000", **hooked(point, "refuses", on_failure="stop")
+    )
     ids = [name for thread in ("t-1", "t-2", "t-3") for name in world.say("hello", thread=thread)]
     world.om.force_observe(None, "harold")
     world.tick_forgiving()

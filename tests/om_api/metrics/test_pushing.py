@@ -1,6 +1,8 @@
 """What a collector is sent is what Prometheus reads: one list of series, one look at the store."""
 
 import asyncio
+import select
+import socket
 from contextlib import suppress
 
 import pytest
@@ -41,6 +43,31 @@ def test_a_collector_is_sent_what_prometheus_reads(server_url, server_client, pr
     }
     assert {name for name in collector.metrics if collector.metrics[name].WhichOneof("data") != "histogram"} <= read
     assert len(collector.metrics) > 5
+
+
+def test_the_end_waits_for_no_answer_of_a_collector_that_hangs(prefix, server_url, monkeypatch):
+    """Catches a thread that the end of the loop joins: it would hear of the end only once the exporter has given up."""
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_METRICS_TIMEOUT", "30")
+    with socket.create_server(("127.0.0.1", 0)) as collector:
+        endpoint = f"http://127.0.0.1:{collector.getsockname()[1]}"
+        settings = _settings(prefix, server_url, OM_TELEMETRY__ENDPOINT=endpoint)
+
+        async def until_asked():
+            scraper = Scraper(settings)
+            pushing = asyncio.create_task(keep_pushing(settings, scraper))
+            asked, _ = await asyncio.to_thread(collector.accept)
+            await asyncio.to_thread(asked.recv, 1)
+            pushing.cancel()
+            with suppress(asyncio.CancelledError):
+                await pushing
+            await scraper.close()
+            return asked
+
+        with asyncio.run(until_asked()) as asked:
+            while (ended := select.select([asked], [], [], 0)[0]) and asked.recv(65_536):
+                pass
+
+    assert ended == []
 
 
 def test_without_an_endpoint_nothing_is_measured_for_it(prefix, server_url):
