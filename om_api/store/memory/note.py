@@ -32,7 +32,7 @@ def _noted(reply: Any) -> Outcome:
 
 
 def read_for(keys: Keys, scope: Scope, thread: str, epoch: str, model: str) -> Steps[Outcome]:
-    """Note for which of the Actor's models a thread is read from now on, unless its memory is another by now or has no such thread."""
+    """Note for which of the Actor's models a thread is read from now on, where its memory is this one still and has it."""
     of = keys.of(scope.resource)
     found = [of.record(scope), of.threads, of.thread(thread)]
     return (yield from Verb("read_for", found, [epoch, thread, model], _told))
