@@ -71,6 +71,20 @@ def test_observations_above_the_new_threshold_are_handed_to_the_reflector(client
     assert _due(after, "reflect") == {"harold"}
 
 
+@pytest.mark.parametrize("timing", ["cache", "price"])
+def test_what_waits_for_a_warm_cache_waits_no_longer_where_no_cache_is_heeded_any_more(client, prefix, timing):
+    """Nobody pushes: the walk finds what was looked at by the timing of before, and has it looked at though its cache is warm."""
+    cached = {"prompt_cache__minimum": "0", "prompt_cache__lifetime": "1h"}
+    before = World(client, prefix, **cached, prompt_cache__timing=timing)
+    before.say(*[f"turn {n}" for n in range(11)])
+    before.settle()
+    after = World(client, prefix, **cached, prompt_cache__timing="threshold")
+    assert (after.om.stats("harold").observations, _told(after)) == (0, 1)
+
+    after.tick()
+    assert after.om.stats("harold").observations > 0
+
+
 def test_the_sweep_finds_what_was_looked_at_by_other_settings_though_it_waits_for_its_deadline(client, prefix):
     """Catches a memory that an older worker looked at after the walk had passed it: it stands in the index, an hour ahead."""
     before = World(client, prefix, message_threshold="30000")
