@@ -22,7 +22,7 @@ from om_bench.harness.talks import Talk
 from om_bench.judged import estimate, models, report
 from om_bench.judged.asking import SCRIPTED
 from om_bench.judged.journal import FILE, Journal, RunPlan, journal
-from om_bench.judged.memories import JudgedGround
+from om_bench.judged.memories import JudgedGround, configured
 from om_bench.judged.prompts import fingerprint
 from om_bench.judged.protocols import PROTOCOLS, JudgedProtocol
 from om_bench.judged.running import MEMORIES, AskedQuestion, RunManner, chosen, left, run
@@ -38,15 +38,12 @@ _RECALLS, _JOBS = 3, 4
 class JudgedRequest(msgspec.Struct, frozen=True):
     """What a command was told."""
 
+    manner: RunManner
     files: tuple[Path, ...]
-    model: str
-    judge: str
     observer: str
     settings: tuple[str, ...]
     kinds: tuple[str, ...]
     limit: int | None
-    recalls: int
-    jobs: int
     out: Path | None
     as_if: tuple[str, ...]
     only_estimate: bool
@@ -64,7 +61,8 @@ def _command(protocol: JudgedProtocol, reported: Reported) -> click.Command:
     name = protocol.name
 
     def measure(**told: Any) -> Any:
-        return _measured(protocol, JudgedRequest(**told))
+        manner = RunManner(protocol, **{name: told.pop(name) for name in ("model", "judge", "recalls", "jobs")})
+        return _measured(JudgedRequest(manner, **told))
 
     measure.__name__ = name
     measure.__doc__ = f"""Have a model answer the questions of {protocol.title} from a memory, and a judge say what is right.
@@ -109,30 +107,33 @@ def _options() -> list[Callable[[Any], Any]]:
     ]  # fmt: skip
 
 
-def _measured(protocol: JudgedProtocol, told: JudgedRequest) -> tuple[Any, list[str]]:
+def _measured(told: JudgedRequest) -> tuple[Any, list[str]]:
+    manner, protocol = told.manner, told.manner.protocol
     files = told.files or (SAMPLES / protocol.sample,)
     talks = [talk for file in files for talk in load(file)]
     if others := {talk.publisher for talk in talks} - {"", protocol.name}:
         raise InvalidInputError(
             f"a file is of another protocol: om bench {min(others)} asks and judges it as published"
         )
-    asked = _asked(talks, told, protocol)
+    asked = _asked(talks, told)
     settings = load_settings()
     changed = (f"observer_model={told.observer}", f"reflector_model={told.observer}", *told.settings)
-    manner = RunManner(protocol, told.model, told.judge, told.recalls, told.jobs)
     with _store(os.environ.get("OM_REDIS_URL")) as url:
         ground = JudgedGround(url, changed, settings, Registry(settings))
         if told.only_estimate:
             found = estimate.estimate(asked, set(), ground, manner, told.observer, told.as_if)
             return found, list(estimate.as_lines(found))
-        named = {"--model": told.model, "--judge": told.judge, models.NOTES: told.observer}
-        models.check(named, settings, ground.registry)
-        folder = told.out or Path(re.sub(r"[^\w.-]+", "-", f"{protocol.name}-{told.model}"))
-        with journal(folder, _plan(protocol, files, told, settings)) as kept:
-            return _judged(asked, kept, ground, manner, told)
+        models.check(
+            {"--model": manner.model, "--judge": manner.judge, models.NOTES: told.observer}, settings, ground.registry
+        )
+        with configured(ground, ""):  # what cannot be set is said before anything is written
+            folder = told.out or Path(re.sub(r"[^\w.-]+", "-", f"{protocol.name}-{manner.model}"))
+        with journal(folder, _plan(files, told, settings)) as kept:
+            return _judged(asked, kept, ground, told)
 
 
-def _asked(talks: Sequence[Talk], told: JudgedRequest, protocol: JudgedProtocol) -> list[AskedQuestion]:
+def _asked(talks: Sequence[Talk], told: JudgedRequest) -> list[AskedQuestion]:
+    protocol = told.manner.protocol
     asked = chosen(talks, told.kinds, told.limit, protocol)
     if not asked:
         every = chosen(talks, (), None, protocol)
@@ -150,23 +151,24 @@ def _store(url: str | None) -> Iterator[str]:
             yield store.url
 
 
-def _plan(protocol: JudgedProtocol, files: Sequence[Path], told: JudgedRequest, settings: Settings) -> RunPlan:
+def _plan(files: Sequence[Path], told: JudgedRequest, settings: Settings) -> RunPlan:
     hashes = tuple(f"{file.name} {hashlib.sha256(file.read_bytes()).hexdigest()[:16]}" for file in files)
-    names = (told.model, told.judge, told.observer)
+    manner, names = told.manner, (told.manner.model, told.manner.judge, told.observer)
     known = models.digests(sorted(set(names)), settings)
-    return RunPlan(protocol.name, hashes, *names, known, told.settings, told.recalls, fingerprint())
+    return RunPlan(manner.protocol.name, hashes, *names, known, told.settings, manner.recalls, fingerprint())
 
 
 def _judged(
-    asked: Sequence[AskedQuestion], kept: Journal, ground: JudgedGround, manner: RunManner, told: JudgedRequest
+    asked: Sequence[AskedQuestion], kept: Journal, ground: JudgedGround, told: JudgedRequest
 ) -> tuple[report.JudgedReport, list[str]]:
     """Run what is left after saying what it costs, and report all."""
+    manner = told.manner
     if open_ := left(asked, kept):
         made = {each.place for each in open_ if (kept.folder / MEMORIES / f"{each.place}.jsonl").exists()}
         _agree(estimate.estimate(open_, made, ground, manner, told.observer, told.as_if), kept, told)
         with _progress(len(open_)) as done, _resumable(kept):
             run(asked, kept, ground, manner, done)
-    found = report.report(asked, kept, manner.protocol, (told.model, told.judge, told.observer))
+    found = report.report(asked, kept, manner.protocol, (manner.model, manner.judge, told.observer))
     return found, list(report.as_lines(found, wrong=told.show_wrong))
 
 

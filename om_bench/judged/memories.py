@@ -47,22 +47,27 @@ class JudgedGround(NamedTuple):
 
 @contextmanager
 def standing(ground: JudgedGround, place: str) -> Iterator[Pipeline]:
-    """A pipeline whose keys nobody else's of this run share; of the configuration it knows the models, and nothing else.
+    """A pipeline whose keys nobody else's of this run share.
 
     What its resource held before is gone, and what it holds in the end too. Raises StoreError and SettingsError.
     """
+    with configured(ground, place) as settings, Pipeline(settings, ground.registry) as running:
+        running.om.clear(RESOURCE)
+        try:
+            yield running
+        finally:
+            with suppress(StoreError):
+                running.om.clear(RESOURCE)
+
+
+@contextmanager
+def configured(ground: JudgedGround, place: str) -> Iterator[Settings]:
+    """The settings of a pipeline: of the configuration they know the models, and nothing else. Raises SettingsError."""
     with TemporaryDirectory(prefix="om-bench-") as folder:
         _write_models(Path(folder), ground.models)
         own = {name: text for name, text in os.environ.items() if not name.startswith("OM_")}
         named = {"OM_CONFIG_DIR": folder, "OM_PREFIX": f"om-bench:{place}"}
-        settings = load_settings(environ=own | environment(ground.url, folder, ground.changed) | named)
-        with Pipeline(settings, ground.registry) as running:
-            running.om.clear(RESOURCE)
-            try:
-                yield running
-            finally:
-                with suppress(StoreError):
-                    running.om.clear(RESOURCE)
+        yield load_settings(environ=own | environment(ground.url, folder, ground.changed) | named)
 
 
 def _write_models(folder: Path, settings: Settings) -> None:
@@ -96,10 +101,21 @@ def _push(running: Pipeline, sitting: Sequence[Message]) -> None:
 
 
 def _work(running: Pipeline) -> None:
-    """Do what is due; ModelError where something is left that no model has read."""
-    running.work()
+    """Do what is due; ModelError where something is left that no model has read.
+
+    What an observer says that cannot be used is asked for again, and settled, as a worker does: each time burns an attempt.
+    """
+    while True:
+        try:
+            running.work()
+            break
+        except ModelError as error:
+            if error.retryable or error.why != "unusable":
+                raise
     if any(not chunk.ready for chunk in running.om.chunks(RESOURCE)):
-        raise ModelError("the observer left messages unread", why="other")
+        raise ModelError(
+            f"the observer left messages unread, {running.om.held(RESOURCE) or 'and is asked again'}", why="other"
+        )
 
 
 def sittings(messages: Sequence[Message]) -> Iterator[list[Message]]:

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Iterable, Mapping
 
-from om_api.billing.prices import is_extractive
+from om_api.billing.prices import is_extractive, rates
 from om_api.domain.errors import ModelError, SettingsError
 from om_api.settings import ModelSettings, Settings
 from om_api.settings.model_settings import key_variable, who_answers
@@ -28,8 +28,15 @@ def check(named: Mapping[str, str], settings: Settings, registry: Registry) -> N
 
 
 def _check_key(option: str, name: str, settings: Settings) -> None:
-    holder = key_variable(name, settings.models.get(name) or ModelSettings())
+    known = settings.models.get(name)
+    holder = key_variable(name, known or ModelSettings())
     if holder and not (settings.variable(holder) or "").strip():
+        if known is None and rates(name, settings.models) is None:
+            raise SettingsError(
+                f"{option} is no model that is known here: name an entry of `models:` in your configuration"
+                f" ({', '.join(sorted(settings.models))}), a provider's own name such as gemini-2.5-flash or gpt-5-mini, or"
+                f" `{SCRIPTED}`; if it is one of the provider's, set {holder}. docs/models.md says how to name a model"
+            )
         raise SettingsError(
             f"{option} needs a key: set {holder} to the provider's, or name `{SCRIPTED}`, which needs none"
         )

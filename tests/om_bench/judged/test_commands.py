@@ -97,6 +97,15 @@ def test_a_key_that_is_missing_is_named_before_anything_starts(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("setting", ["foo=1", "message_threshold=none", "foo"])
+def test_a_setting_that_cannot_be_is_named_before_anything_is_written(tmp_path, setting):
+    done = om("locomo", *RULES, "--limit", 1, "--set", setting)
+
+    assert done.exit_code == 2
+    assert setting.partition("=")[0] in done.stderr.lower()
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_nothing_that_may_cost_starts_unasked(fake):
     with ReadingModel() as server:
         fake(server)

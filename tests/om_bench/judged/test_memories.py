@@ -1,4 +1,5 @@
 import datetime as dt
+from contextlib import contextmanager
 from itertools import pairwise
 
 import pytest
@@ -6,6 +7,7 @@ from model_server import Behaviour
 from reading_model import ReadingModel, configured, grounded
 
 from om_api import load_settings
+from om_api.domain.errors import ModelError
 from om_bench.harness.loading import load
 from om_bench.harness.talks import RESOURCE, Talk, TalkQuestion, turn
 from om_bench.judged.commands import SAMPLES
@@ -106,6 +108,49 @@ def test_an_observer_that_answers_nothing_useful_for_a_while_is_asked_again(tmp_
             fill(running, talk)
             assert len(running.om.observations(RESOURCE)) == 1
     assert len(server.calls) == 5
+
+
+@pytest.fixture
+def noting(tmp_path, server_url, monkeypatch):
+    """A memory, and how it is made of four messages whose observer refuses where a test says so; nobody may wait for anything."""
+    monkeypatch.setattr("om_bench.judged.patience.time.sleep", lambda _s: pytest.fail("waited"))
+
+    @contextmanager
+    def made(refuses):
+        def gets(_role, n):
+            return Behaviour.refusal if refuses(n, server.prompts[-1][2]) else None
+
+        with ReadingModel(gets=gets) as server:
+            settings = load_settings(configured(tmp_path / "config", server.url), {})
+            with standing(grounded(server_url, settings, "fake"), "unusable") as running:
+                yield running, lambda: fill(running, Talk("t", tuple(said(n, n * 1000) for n in range(4)), ()))
+
+    return made
+
+
+def test_what_an_observer_says_that_cannot_be_used_is_asked_for_again(noting):
+    with noting(lambda n, _prompt: n == 1) as (running, filled):
+        assert filled().calls == 2
+        assert len(running.om.observations(RESOURCE)) == 1
+
+
+def test_an_observer_that_can_use_nothing_ends_the_run_after_some_patience_and_says_so(noting, monkeypatch):
+    with noting(lambda _n, _prompt: True) as (running, filled):
+        monkeypatch.setattr("om_bench.judged.patience.time.sleep", lambda _s: None)
+        with pytest.raises(
+            ModelError, match="left messages unread, held: fake could observe nothing, not even what is harmless"
+        ):
+            filled()
+        assert running.om.rejected(RESOURCE) == []
+
+
+def test_a_message_that_no_observer_can_use_is_set_aside_as_a_worker_does_and_the_others_are_noted(noting):
+    with noting(lambda _n, prompt: "Words number 2" in prompt) as (running, filled):
+        filled()
+
+        assert ["Words number 2" in each.member for each in running.om.rejected(RESOURCE)] == [True]
+        assert sum(len(each.message_ids) for each in running.om.observations(RESOURCE)) == 4
+        assert len(running.om.observations(RESOURCE)) > 1
 
 
 def test_sittings_keep_every_message(talk):

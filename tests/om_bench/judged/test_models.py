@@ -16,6 +16,16 @@ def test_a_model_without_its_key_is_named_with_the_variable_to_set():
         checked("gemini-2.5-flash", load_settings(environ={}))
 
 
+def test_a_name_that_nobody_knows_is_told_which_forms_there_are(tmp_path):
+    settings = load_settings(configured(tmp_path / "c", "http://127.0.0.1:1"), {})
+    with pytest.raises(SettingsError) as told:
+        checked("foo", settings)
+
+    assert str(told.value).startswith("--model foo is no model that is known here: name an entry of `models:`")
+    assert "fake" in str(told.value)
+    assert "gemini-2.5-flash or gpt-5-mini, or `scripted`" in str(told.value)
+
+
 def test_a_model_of_tiers_needs_the_keys_of_them_all(tmp_path):
     configured(tmp_path / "c", "http://127.0.0.1:1")
     with (tmp_path / "c" / "observational-memory.yaml").open("a") as file:
