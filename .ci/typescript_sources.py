@@ -35,6 +35,7 @@ ASKED = {  # what the client asks for
     "list_threads",
     "read_extracted",
     "list_hooks",
+    "redact",
     "read_working_memory",
     "replace_working_memory",
     "undo_working_memory",

@@ -27,7 +27,7 @@ def ask_all(point: Point, hooks: Sequence[Hook], given: Given, *, allow_private:
         try:
             given = merged(point, given, _answer(hook, given, allow_private=allow_private))
         except Exception as error:  # noqa: BLE001 - whatever a hook makes of it
-            failures.append(HookFailure(point, hook, _fault(error), f"{type(error).__name__}: {error}"[:_DETAIL]))
+            failures.append(HookFailure(point, hook, _fault(error), _detail(hook, error)[:_DETAIL]))
             if hook.on_failure == "stop":
                 break
     return Hooked(given, tuple(failures))
@@ -61,6 +61,14 @@ def _written(answer: Any) -> bytes:
     if len(found) > LONGEST:
         raise AnswerError(f"it is {len(found):,} bytes of JSON; permitted: {LONGEST:,}")
     return found
+
+
+def _detail(hook: Hook, error: Exception) -> str:
+    """What happened, in a sentence; only of what is not ours the class of the error is told."""
+    if isinstance(error, TimeoutError):
+        return f"it did not answer within {hook.timeout:g} s"
+    own = isinstance(error, (AnswerError, MissingHookError))
+    return str(error) if own else f"it failed with {type(error).__name__}: {error}"
 
 
 def _fault(error: Exception) -> Fault:

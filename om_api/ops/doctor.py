@@ -46,7 +46,13 @@ class Checkup(NamedTuple):
 
 def examine(settings: Settings) -> Checkup:
     """Look at everything once; raises nothing for a store that is away: that is what it is there to say."""
-    own = [*_settings(settings), *_models(settings), *_redaction(settings), *_telemetry(settings)]
+    own = [
+        *_settings(settings),
+        *_models(settings),
+        *_prompt_cache(settings),
+        *_redaction(settings),
+        *_telemetry(settings),
+    ]
     own += diagnosis.of_hooks(hook_faults.missing(settings))
     try:
         with connected(settings.redis_url) as connection:
@@ -183,6 +189,13 @@ def _telemetry(settings: Settings) -> Iterator[Finding]:
             says = f"{Settings.safe_url(whereto or '')} cannot be reached: {type(error).__name__}"
             do = "start the collector, or correct telemetry.endpoint or OTEL_EXPORTER_OTLP_ENDPOINT; work goes on without it"
             yield Finding(WARNING, "telemetry", says, do)
+
+
+def _prompt_cache(settings: Settings) -> Iterator[Finding]:
+    """When what is ready waits no longer for the prompt cache of the agents' model, where it does."""
+    if settings.memory.prompt_cache.timing != "threshold" and (lifetime := settings.memory.cache.lifetime_ms):
+        says = f"of {settings.memory.actor_model or 'the agents'} is cold {amount(lifetime // 1000, 'second')} after its last use"
+        yield Finding(OK, "prompt cache", f"{says}; om stats AGENT says when")
 
 
 def _models(settings: Settings) -> Iterator[Finding]:

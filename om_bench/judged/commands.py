@@ -76,8 +76,8 @@ def _command(protocol: JudgedProtocol, reported: Reported) -> click.Command:
         measure = option(measure)
     epilog = examples(
         f"om bench {name} --model scripted --judge scripted",
-        f"om bench {name} --model gemini-2.5-flash --judge gpt-5-mini --estimate {protocol.sample}",
-        f"om bench {name} --model gemini-2.5-flash --judge gpt-5-mini --limit 50 --out runs/first {protocol.sample}",
+        f"om bench {name} --model gemini-2.5-flash --judge gpt-5-mini --estimate",
+        f"om bench {name} --model gpt-5-mini --judge gpt-5-mini {protocol.sample}",
     )
     return click.command(name, epilog=epilog)(reported(measure))
 

@@ -7,7 +7,7 @@ import { LastContexts } from "./last_contexts.js";
 import { type Asked, Transport, encoded } from "./transport.js";
 import type {
   Alias, Aliased, Around, Call, Context, Copied, Event, Forced, Format, Generation, KeptMessage, Message, Observation, Options, Place, Recalled,
-  Extracted, HookState, NoteGroup, RecallOptions, Receipt, Stats, Synced, Thread, ThreadChange, WorkingChange, WorkingMemory,
+  Extracted, HookState, NoteGroup, RecallOptions, Receipt, Redacted, Stats, Synced, Thread, ThreadChange, WorkingChange, WorkingMemory,
 } from "./types.js";
 import { Unsent, type Waiting } from "./waiting.js";
 
@@ -28,6 +28,8 @@ export interface ContextOptions<F extends Format> extends Place, Call {
   maxTokens?: number;
   /** Other resources whose notes stand in it too, beside what the setting `compose` names. */
   also?: readonly string[];
+  /** The agent's own model that it is for, whose prompt cache is heeded; `actor_model` unless you say otherwise. */
+  model?: string;
 }
 
 /**
@@ -110,7 +112,7 @@ export class ObservationalMemory {
     const { resource, thread } = this.#place(options);
     const format = options.format ?? ("openai" as F);
     const also = (options.also ?? []).map((name) => checkedId(name, "also"));
-    const query = { format, max_tokens: options.maxTokens, also };
+    const query = { format, max_tokens: options.maxTokens, also, model: options.model };
     const [key, said] = [placed(resource, thread), this.#last.count(placed(resource, thread))];
     try {
       if (this.#unsent.all.length) await this.#sentAfterThoseThatWait([], options);
@@ -289,6 +291,15 @@ export class ObservationalMemory {
   /** What happens to memories from now on, or behind `after`; after a break it goes on where it was. */
   events(options: EventOptions = {}): AsyncGenerator<Event, void, void> {
     return eventsOf(this.#transport, options);
+  }
+
+  /**
+   * Redact what was stored before `redaction.before: store` was set; with `dryRun` it is told how much would be. A key of an operator's
+   * may ask. Repeating it is safe.
+   */
+  async redact(options: { dryRun?: boolean; resourceId?: string } & Call = {}): Promise<Redacted> {
+    const body = { dry_run: options.dryRun ?? false };
+    return this.#transport.json(`${this.#of(options.resourceId)}/redact`, { method: "POST", body, signal: options.signal });
   }
 
   /** Send what waits, if the memory is back: at the end of a process that fails open. How many messages still wait. */

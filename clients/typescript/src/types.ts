@@ -27,6 +27,8 @@ export type Copied = Schemas["Copied"];
 export type Alias = Schemas["Alias"];
 export type Aliased = Schemas["Aliased"];
 export type Event = Schemas["Event"];
+/** What was redacted of a memory, or would be: how often by kind, and in how many places of each tier. */
+export type Redacted = Schemas["OldText"];
 export type Stats = Schemas["Stats"];
 export type RecallOptions = Omit<Query<"recall">, "q" | "thread_id" | "max_tokens"> & { maxTokens?: number };
 

@@ -62,6 +62,26 @@ test("an Actor keeps fields, by itself and by a model's calls, and a change is t
   assert.deepEqual(await memory.hooks(place), []);
 });
 
+test("a context says for which of the agent's models it is", async () => {
+  const server = await answering([200, JSON.stringify({ format: "openai", context: [], tokens: 0, omitted: 0 })]);
+  await new ObservationalMemory({ url: server.url, resourceId: "harold" }).getContext({ threadId: "t-1", model: "vendor/model-5" });
+  server.close();
+
+  assert.equal(new URL(server.asked[0].url, server.url).searchParams.get("model"), "vendor/model-5");
+});
+
+test("what is stored is redacted, or told how much would be", async () => {
+  const done = { outcome: "rest", kinds: { email: 1 }, places: { messages: 1 } };
+  const server = await answering([200, JSON.stringify(done)]);
+  const own = new ObservationalMemory({ url: server.url, resourceId: "harold" });
+  const told = [await own.redact({ dryRun: true }), await own.redact()];
+  server.close();
+
+  assert.deepEqual(told, [done, done]);
+  assert.deepEqual(server.asked.map(({ url, body }) => [url, body]), [true, false].map((dry) => ["/v1/resources/harold/redact", `{"dry_run":${dry}}`]));
+  await assert.rejects(memory.redact(fresh()), (error) => error instanceof InvalidInputError && /redaction\.before/.test(error.message));
+});
+
 test("an Actor tells a shared memory something by a tool, once", async () => {
   const place = { resourceId: "keeps-fields" };
   const tool = await memory.shareTool("anthropic", place);

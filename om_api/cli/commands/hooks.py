@@ -28,7 +28,7 @@ def hooks() -> None:
 def list_(target: Target, resource: str, as_json: bool) -> None:
     """List an agent's hooks in the order in which they are asked, and how often each failed.
 
-    `runs in`: worker, or client, which is whoever reads contexts, and `om api`. `here`: whether this environment has the entry
+    `runs in`: worker, or client, which is whoever reads contexts, and `om api`. `ready`: whether this environment has the entry
     point, or the secret; only where a hook runs does that matter.
     """
     with target.memory() as om:
@@ -38,7 +38,7 @@ def list_(target: Target, resource: str, as_json: bool) -> None:
     if as_json:
         print_json(found)
         return
-    columns = ("point", "hook", "kind", "runs in", "here", "timeout", "on failure", "failures")
+    columns = ("point", "hook", "kind", "runs in", "ready", "timeout", "on failure", "failures")
     rows = [
         (
             *(each.point, each.name, each.kind, each.runs_in, "yes" if each.ready else "no"),

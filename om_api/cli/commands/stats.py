@@ -3,7 +3,7 @@
 import msgspec
 
 from om_api.cli.checks import check_known, note_broken
-from om_api.cli.output import json_option, note, print_fields, print_json, print_table, words
+from om_api.cli.output import as_time, json_option, note, print_fields, print_json, print_table, words
 from om_api.cli.target import Target, command, optional_resource
 from om_api.client.stats import Stats
 
@@ -59,7 +59,7 @@ def stats(target: Target, resource: str | None, as_json: bool) -> None:
 
 def _print_one(found: Stats) -> None:
     fields = msgspec.structs.asdict(found)
-    problems = fields.pop("problems")
+    problems, fields["cache_cold_at"] = fields.pop("problems"), as_time(found.cache_cold_at)
     print_table(["", found.resource], [(words(name), value) for name, value in fields.items() if name != "resource"])
     for problem in problems:
         note(f"problem: {problem}")

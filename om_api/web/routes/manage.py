@@ -1,7 +1,7 @@
 """What an agent's owner does rarely: erasing a fact with a list of what goes, removing, moving, taking away and bringing back."""
 
 import hmac
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
 
 from fastapi import APIRouter, HTTPException, Request, Response
@@ -54,7 +54,7 @@ _files = APIRouter(prefix="/agents/{resource}", route_class=FileRoute)
 async def show_manage(request: Request, resource: ResourceId) -> Response:
     """What may be done to the whole of a memory."""
     stats = await (await reader_of(request, resource)).stats(resource)
-    return page(request, "manage.html", resource=resource, stats=stats, would=None, asked={})
+    return page(request, "manage.html", resource=resource, stats=stats, would=None, asked={}, old=None)
 
 
 @_pages.post("/erase", **shows(Role.OPERATOR, did="erased"))
@@ -72,7 +72,28 @@ async def erase(request: Request, resource: ResourceId) -> Response:
         told = f"Erased from {counts}." if done.outcome is Outcome.CLEARED else "There was nothing of it any more."
         return back_to(request, address(resource), told, done.outcome)
     stats = await memory.stats(resource)
-    return page(request, "manage.html", resource=resource, stats=stats, would=done, asked=asked)
+    return page(request, "manage.html", resource=resource, stats=stats, would=done, asked=asked, old=None)
+
+
+@_pages.post("/redact", **shows(Role.OPERATOR, did="redacted"))
+async def redact(request: Request, resource: ResourceId) -> Response:
+    """Show how much of what was stored before would be replaced; once that was seen, replace it."""
+    memory, sure = await reader_of(request, resource), request.state.form.get("sure") == "yes"
+    if not sure:
+        audit_as(request, did="")
+    done = await memory.redact(resource, dry_run=not sure)
+    if sure:
+        told = f"Redacted: {_kinds(done.kinds)}." if done.places else "There was nothing of it any more."
+        return back_to(request, f"{address(resource)}/manage", told, done.outcome)
+    stats = await memory.stats(resource)
+    found = [_kinds(done.kinds), *(f"{tier}: {amount(n, 'place')}" for tier, n in done.places.items())]
+    return page(
+        request, "manage.html", resource=resource, stats=stats, would=None, asked={}, old=found if done.places else []
+    )
+
+
+def _kinds(found: Mapping[str, int]) -> str:
+    return ", ".join(f"{n:,} {kind}" for kind, n in found.items())
 
 
 @_pages.post("/clear", **shows(Role.OPERATOR, did="cleared"))

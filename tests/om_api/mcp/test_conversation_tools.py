@@ -25,6 +25,18 @@ def test_a_new_agent_is_told_that_nothing_is_remembered(host):
     assert answer == ("Nothing is remembered of harold yet, nor was anything said in thread t-1.", False)
 
 
+def test_a_context_for_another_model_takes_along_what_waits_for_the_cache_of_the_one_before(host, client, prefix):
+    world = World(client, prefix, prompt_cache__timing="cache", prompt_cache__minimum="0", buffer_activation="0.8")
+    world.say(*[f"turn {n}" for n in range(6)])
+    world.settle()
+    host("get_context", thread_id="t-1", model="claude-sonnet-4-6")
+    same = len(world.om.observations("harold"))
+    host("get_context", thread_id="t-1", model="gpt-5.2")
+
+    assert (same, len(world.om.observations("harold")) > 0) == (0, True)
+    assert host("get_context", thread_id="t-1", model="two words").failed
+
+
 def test_a_call_without_ids_that_is_repeated_keeps_nothing_twice(host, world):
     first = host("add_messages", thread_id="t-1", messages=[HELLO, NOTED])
     again = host("add_messages", thread_id="t-1", messages=[HELLO, NOTED])

@@ -36,6 +36,15 @@ def test_a_key_that_is_missing_is_named_for_every_model_that_may_answer(environ,
     assert says in finding.says
 
 
+def test_how_long_a_prompt_cache_is_warm_is_told_where_activation_waits_for_it():
+    named, none = ({"OM_ACTOR_MODEL": "deepseek-chat"}, {"OM_PROMPT_CACHE__TIMING": "threshold"})
+    (finding,) = doctor._prompt_cache(load_settings(environ=named))
+
+    assert (finding.level, finding.about) == (OK, "prompt cache")
+    assert finding.says == "of deepseek-chat is cold 3,600 seconds after its last use; om stats AGENT says when"
+    assert list(doctor._prompt_cache(load_settings(environ=none))) == []
+
+
 def test_a_broker_that_is_missing_beside_a_cluster_is_named_with_what_to_set(cluster, prefix):
     settings = load_settings(environ={"OM_REDIS_URL": cluster.url, "OM_PREFIX": prefix, "OM_MODEL": "scripted"})
     checkup = doctor.examine(settings)

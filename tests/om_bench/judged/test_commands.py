@@ -45,6 +45,13 @@ def test_every_protocol_runs_from_a_file_to_a_score_without_a_model(protocol, of
     assert "| gemini-2.5-flash | $" in done.stderr
 
 
+@pytest.mark.parametrize("protocol", ["longmemeval", "locomo", "beam"])
+def test_the_help_of_a_protocol_has_room_in_80_columns(protocol):
+    told = CliRunner().invoke(bench, [protocol, "--help"], terminal_width=80).stdout
+
+    assert [line for line in told.splitlines() if len(line) > 80] == []
+
+
 def test_talks_of_our_own_are_asked_as_any_protocol_does(tmp_path):
     own = SAMPLES.parents[2] / "tests" / "data" / "talks" / "work" / "support_tickets.json"
     done = om("longmemeval", *RULES, own, "--limit", 4, "--json")

@@ -31,6 +31,7 @@ def test_hooks_are_listed_with_where_they_run_and_whether_they_are_here(om, om_j
     ]
     told = om("hooks", "list", "harold").stdout
     assert "1.5s" in told
+    assert ("ready" in told, "here" in told) == (True, False)
     assert "secret-path" not in told
 
 
@@ -46,6 +47,7 @@ def test_trying_shows_what_each_changes_and_fails_where_one_does(om, om_json, ho
     assert tried.exit_code == 1
     assert "calm" in tried.stdout
     assert "missing" in tried.stdout
+    assert "Error" not in tried.stdout
     house.install(gone=lambda _: None)
 
     calm, gone = om_json("hooks", "try", "harold", "before_observe")

@@ -1,7 +1,9 @@
 """`om stats`, `threads`: looking changes nothing and shows every tier, whoever else is broken."""
 
 import pytest
-from world import contents
+from world import World, contents
+
+from om_api.cli.output import as_time
 
 LOOKS = [("stats",), ("stats", "harold"), ("threads", "harold"), ("observations", "harold"), ("history", "harold")]
 
@@ -21,6 +23,23 @@ def test_the_stats_of_a_resource_are_its_tiers(om_json, om, observed):
     assert stats["observations"] == len(observed.om.observations("harold")) > 0
     assert stats["message_tokens"] + stats["chunk_tokens"] + stats["observed_tokens"] == 1200
     assert "observation tokens" in om("stats", "harold").stdout
+
+
+def _cold(om):
+    (line,) = [line for line in om("stats", "harold").stdout.splitlines() if line.startswith(" cache cold at")]
+    return line.strip().removeprefix("cache cold at").strip()
+
+
+def test_when_the_prompt_cache_is_cold_is_a_time_and_a_dash_where_nothing_waits_for_it(om, om_json, client, prefix):
+    cached = {"prompt_cache__timing": "cache", "prompt_cache__minimum": "0"}
+    world = World(client, prefix, **cached)
+    world.say("one")
+    none = _cold(om)
+    world.say(*[f"turn {n}" for n in range(6)])
+    world.settle()
+
+    assert none == "-"
+    assert _cold(om) == as_time(om_json("stats", "harold")["cache_cold_at"]) != "-"
 
 
 def test_the_stats_of_all_are_a_list(om_json, om, observed):

@@ -2,6 +2,7 @@
 
 import pytest
 from attacks import planted
+from world import World
 
 
 @pytest.fixture
@@ -32,6 +33,18 @@ def test_one_that_a_generation_took_in_says_which(sign_in, world, noted):
     answer = sign_in("reader", "harold").get(f"/ui/agents/harold/observations/{noted.id}")
     assert "generation 1</a>" in answer.text
     assert "The boat leaves at nine." in answer.text
+
+
+def test_when_the_prompt_cache_is_cold_is_told_while_chunks_wait_for_that(sign_in, client, prefix):
+    waiting = World(client, prefix, prompt_cache__timing="cache", prompt_cache__minimum="0")
+    page = sign_in("reader", "harold")
+    waiting.say("one")
+    before = page.get("/ui/agents/harold").text
+    waiting.say(*[f"turn {n}" for n in range(6)])
+    waiting.settle()
+
+    assert "Prompt cache" not in before
+    assert "<dt>Prompt cache</dt><dd>cold <time" in page.get("/ui/agents/harold").text
 
 
 def test_a_marked_line_is_seen_as_what_is_only_quoted(sign_in, world):
