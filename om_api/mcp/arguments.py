@@ -47,7 +47,7 @@ Also = Annotated[
     Field(max_length=8, description="other agents or teams to read too"),
 ]
 FromJson = BeforeValidator(_read)
-Cursor = Annotated[str, Field(max_length=200, description="goes on where an answer said that there is more")]
+Cursor = Annotated[str, Field(max_length=200, description="goes on where an answer ended")]
 
 
 def bounded_by(tokens: int) -> Any:

@@ -28,14 +28,9 @@ from om_api.mcp.message_ids import names_of
 from om_api.mcp.pages import list_of, page_of
 from om_api.mcp.tool import ADDS, MemoryTool, ToolServices
 from om_api.mcp.turns import when
-from om_api.settings.model_settings import MODEL_NAME
 
 MOST_MESSAGES, LONGEST = 100, 1_000_000  # messages of a call, characters of one
 THREADS = 50  # of a page
-ActorModel = Annotated[
-    str | None,
-    Field(pattern=f"^{MODEL_NAME.pattern}$", description="the name of the model that reads it, if it is known"),
-]
 
 
 class GetContext(Arguments):
@@ -47,7 +42,7 @@ class GetContext(Arguments):
     resource_id: ResourceName
     thread_id: ThreadName
     also: Also = ()
-    model: ActorModel = None
+    model: str = Field("", description="your model's name")  # what no model is called the memory refuses
     max_tokens: int = bounded_by(MANY)
     cursor: Cursor = ""
 
@@ -87,7 +82,7 @@ class ListThreads(Arguments):
 async def get_context(services: ToolServices, asked: GetContext) -> str:
     """A page of a context."""
     others = services.caller.composing(asked.also)
-    found = await services.memory.get_context(asked.thread_id, asked.resource_id, model=asked.model, **others)
+    found = await services.memory.get_context(asked.thread_id, asked.resource_id, model=asked.model or None, **others)
     left_out = [f"(The notes of {name} are left out: {why}.)" for name, why in found.left_out.items()]
     return page_of("\n\n".join([text_of(found), *left_out]), asked.cursor, asked.max_tokens, services.count)
 

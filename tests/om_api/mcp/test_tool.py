@@ -17,4 +17,4 @@ def test_a_tool_is_described_in_few_words(name):
 def test_what_is_said_already_is_not_in_the_schema():
     listed = TOOLS["get_context"].listed({"resource_id": "harold", "thread_id": "t-1"})
 
-    assert set(listed.input_schema["properties"]) == {"also", "max_tokens", "cursor"}
+    assert set(listed.input_schema["properties"]) == {"also", "model", "max_tokens", "cursor"}
