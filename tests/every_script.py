@@ -40,6 +40,7 @@ from om_api.domain.identity import KnownId, record_of
 from om_api.domain.values import CopiedFrom, Observation, SharedFrom
 from om_api.domain.wire import EncodedMessage, encode_message
 from om_api.redaction.making import redactor
+from om_api.settings.sections.redaction_settings import RedactionSettings
 from om_api.settings.stored_layers import StoredTexts
 from om_api.store.backup.old_text import redact
 from om_api.store.driver.scripts import load_all
@@ -227,7 +228,7 @@ def _of_lines(store: Any) -> None:
     store.run(copies.share(store.keys, "harold", msgspec.structs.replace(made, id="n3", shared_from=came)))
     epoch = store.client.hget(store.keys.of("harold").record(HAROLD), "epoch").decode()
     store.run(copies.note_shared(store.keys, HAROLD, epoch, "albert", 1))
-    store.run(redact(store.keys, "harold", redactor(("email",), None, None, "patterns")))
+    store.run(redact(store.keys, "harold", redactor(RedactionSettings(kinds=("email",)))))
 
 
 def _of_fields(store: Any) -> None:

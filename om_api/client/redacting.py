@@ -35,7 +35,7 @@ class Redacting:
     def before_models(self, resource: str) -> Redactor | None:
         """Who redacts what models are sent; None where nobody does."""
         own = self._settings.for_agent(resource).redaction
-        return redactor(own.kinds, own.region, own.key_env, own.engine) if own.is_on else None
+        return redactor(own) if own.is_on else None
 
     def before_store(self, resource: str) -> Redactor | None:
         """Who redacts what is stored."""
@@ -121,7 +121,7 @@ class Redacting:
         if not (own.reveal and own.key_env):
             return {}
         with suppress(SettingsError, StoreError):  # placeholders can be read too
-            vault = redactor(own.kinds, own.region, own.key_env, "patterns").vault
+            vault = redactor(own).vault
             names = list(placeholders(msgspec.json.encode(shown, enc_hook=str).decode()))
             sealed = yield from redacted.sealed_of(self._keys, resource, names)
             opened = {name: vault.open(name, each) for name, each in sealed.items()} if vault else {}

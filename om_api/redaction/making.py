@@ -3,6 +3,7 @@
 import os
 from collections.abc import Sequence
 from functools import lru_cache, partial
+from typing import Protocol
 
 from om_api.domain.errors import SettingsError
 from om_api.domain.extras import missing
@@ -11,9 +12,29 @@ from om_api.redaction.redactor import Redactor
 LEAST_KEY = 16
 
 
-def redactor(kinds: Sequence[str], region: str | None, key_env: str | None, engine: str) -> Redactor:
+class Rules(Protocol):
+    """What settings say is redacted."""
+
+    @property
+    def kinds(self) -> Sequence[str]:
+        """What is replaced."""
+
+    @property
+    def region(self) -> str | None:
+        """The country of phone numbers that name none."""
+
+    @property
+    def key_env(self) -> str | None:
+        """The variable that holds the key."""
+
+    @property
+    def engine(self) -> str:
+        """Who looks."""
+
+
+def redactor(own: Rules) -> Redactor:
     """The redactor, made once. Raises SettingsError where `key_env` names no key, MissingExtraError for lacking packages."""
-    return _made(kinds, region, key_of(key_env) if key_env else None, engine)
+    return _made(own.kinds, own.region, key_of(own.key_env) if own.key_env else None, own.engine)
 
 
 def key_of(variable: str) -> str:

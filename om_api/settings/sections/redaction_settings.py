@@ -1,12 +1,27 @@
 """Redaction: what of an agent's messages is replaced by placeholders, before what, and who may put it back."""
 
+import re
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, PlainValidator
+from pydantic import AfterValidator, BeforeValidator, PlainValidator
 
-from om_api.settings.sections.fields import Group, secret_variable, setting, switch
+from om_api.settings.sections.fields import Group, setting, switch
 
 KINDS = ("email", "phone", "card", "iban", "secret")
+# countries whose numbers `phonenumbers` knows, which is not loaded to read settings
+_REGIONS = (
+    "AC AD AE AF AG AI AL AM AO AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BW BY BZ CA "
+    "CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR "
+    "GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GT GU GW GY HK HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE JM JO JP "
+    "KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO MP MQ MR "
+    "MS MT MU MV MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PR PS PT PW PY QA RE RO "
+    "RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TA TC TD TG TH TJ TK TL TM TN TO TR TT "
+    "TV TW TZ UA UG US UY UZ VA VC VE VG VI VN VU WF WS XK YE YT ZA ZM ZW"
+)
+REGIONS = frozenset(_REGIONS.split())
+_NAME = re.compile(r"[A-Z_][A-Z0-9_]{0,99}")
+_MIXED = re.compile(r"(?=[A-Z0-9]*[A-Z])[A-Z0-9]*\d[A-Z0-9]*")  # letters and digits between two underscores
+_LONGEST_MIXED = 12  # of a name: what is longer is a key
 Before = Annotated[  # YAML reads a bare off as false
     Literal["off", "store", "model"], BeforeValidator(lambda said: "off" if said is False else said)
 ]
@@ -16,6 +31,24 @@ def _kinds(value: object) -> tuple[str, ...]:
     if not isinstance(value, list | tuple) or not value or any(each not in KINDS for each in value):
         raise ValueError("no list of kinds")
     return tuple(kind for kind in KINDS if kind in value)
+
+
+def _region(value: str | None) -> str | None:
+    if value is not None and value not in REGIONS:
+        raise ValueError("no such country")
+    return value
+
+
+def _variable(value: str | None) -> str | None:
+    """The name of a variable as it is; ValueError for what may be the key itself."""
+    pieces = (value or "").split("_")
+    if value is not None and not (_NAME.fullmatch(value) and not any(map(_is_key, pieces))):
+        raise ValueError("no name of a variable")
+    return value
+
+
+def _is_key(piece: str) -> bool:
+    return len(piece) > _LONGEST_MIXED and bool(_MIXED.fullmatch(piece))
 
 
 class RedactionSettings(Group):
@@ -33,14 +66,17 @@ class RedactionSettings(Group):
     engine: Literal["patterns", "presidio"] = setting(
         "patterns", "who looks: our patterns, or these and Microsoft's Presidio", "patterns or presidio"
     )
-    region: str | None = setting(
+    region: Annotated[str | None, AfterValidator(_region)] = setting(
         None,
         "country of phone numbers that name none; null: only numbers with a country code are found",
-        "two capital letters such as AT, or null",
-        pattern=r"^[A-Z]{2}$",
+        "two capital letters of a country that has phone numbers, such as AT, or null",
     )
-    key_env: str | None = secret_variable(
-        "key that each value is named by and encrypted with; null: none can be put back"
+    key_env: Annotated[str | None, AfterValidator(_variable)] = setting(
+        None,
+        "name of the environment variable that holds the key that each value is named by and encrypted with; null: none can"
+        " be put back",
+        "the name of an environment variable in capital letters, such as OM_REDACTION_KEY (never the key itself), or null",
+        secret=True,
     )
     reveal: bool = switch("true: contexts and recall have the values put back, where the key is set", on=False)
 

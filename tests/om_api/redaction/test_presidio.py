@@ -10,6 +10,7 @@ from om_api.redaction.found import Sensitive
 from om_api.redaction.making import redactor
 from om_api.redaction.presidio import finder
 from om_api.redaction.redactor import Redactions
+from om_api.settings.sections.redaction_settings import RedactionSettings
 
 
 class _Analyzer:
@@ -31,7 +32,9 @@ def test_it_finds_beside_our_patterns(monkeypatch):
 
     making._made.cache_clear()
     monkeypatch.setattr(presidio, "installed", lambda: finder(_Analyzer()))
-    said = redactor(("email", "secret"), None, None, "presidio").text("abc de ada@example.com", Redactions())
+    said = redactor(RedactionSettings(kinds=("email", "secret"), engine="presidio")).text(
+        "abc de ada@example.com", Redactions()
+    )
     assert said == "abc [secret] [email]"
     making._made.cache_clear()
 
@@ -39,4 +42,4 @@ def test_it_finds_beside_our_patterns(monkeypatch):
 def test_where_it_is_not_installed_that_is_said(monkeypatch):
     monkeypatch.setitem(sys.modules, "spacy", None)
     with pytest.raises(MissingExtraError, match=r"cortex-om\[presidio\]"):
-        redactor(("email",), "DE", None, "presidio")
+        redactor(RedactionSettings(kinds=("email",), region="DE", engine="presidio"))

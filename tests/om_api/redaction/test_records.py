@@ -3,9 +3,10 @@ import msgspec
 from om_api.redaction.making import redactor
 from om_api.redaction.records import entry, field, note
 from om_api.redaction.redactor import Redactions
+from om_api.settings.sections.redaction_settings import RedactionSettings
 
 EMAIL = "ada@example.com"
-REDACTOR = redactor(("email", "secret"), None, None, "patterns")
+REDACTOR = redactor(RedactionSettings(kinds=("email", "secret")))
 
 
 def test_a_note_is_redacted_and_what_names_it_stays():

@@ -2,9 +2,10 @@ import pytest
 from scene import HAROLD, observed
 
 from om_api.redaction.making import redactor
+from om_api.settings.sections.redaction_settings import RedactionSettings
 from om_api.store.backup.old_text import _OldPlace, _write, redact
 
-REDACTOR = redactor(("email",), None, None, "patterns")
+REDACTOR = redactor(RedactionSettings(kinds=("email",)))
 
 
 def _place(store, key, member):
