@@ -103,8 +103,16 @@ class Redactor:
 
     def _named(self, text: str, told: Redactions, name: str) -> str:
         if not (self._secrets and NAMED.fullmatch(name) and text.strip()):
-            return self.text(text, told)
+            return self._said(text, told)
         return text if PLACEHOLDER.fullmatch(text) else self._placeholder("secret", text, told)
+
+    def _said(self, text: str, told: Redactions) -> str:
+        """A text of a message; one that is JSON, as results of tools are, by the names of its fields too."""
+        if text.lstrip()[:1] in {"{", "["} and (value := _written(text)) is not None:
+            before = told.counts.total()
+            cleaned = self.value(value, told)
+            text = text if told.counts.total() == before else msgspec.json.encode(cleaned).decode()
+        return self.text(text, told)
 
     def json(self, text: bytes, told: Redactions) -> bytes:
         """The same of JSON that is written, or of any text; byte for byte what it was where nothing is found."""
@@ -152,7 +160,7 @@ class Redactor:
         return msgspec.structs.replace(message, content=content, metadata=metadata, name=name)
 
     def _content(self, content: Any, told: Redactions) -> Any:
-        return self.text(content, told) if isinstance(content, str) else [self._part(part, told) for part in content]
+        return self._said(content, told) if isinstance(content, str) else [self._part(part, told) for part in content]
 
     def _part(self, part: Any, told: Redactions) -> Any:
         if not isinstance(part, Mapping):
@@ -160,9 +168,14 @@ class Redactor:
         return {name: each if name in _NAMES else self._of_field(name, each, told) for name, each in part.items()}
 
 
-def _object(text: bytes) -> dict[str, Any] | None:
+def _written(text: str | bytes) -> Any:
+    """The JSON value that a text is; None where it is none."""
     try:
-        found = msgspec.json.decode(text)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
         return None
+
+
+def _object(text: bytes) -> dict[str, Any] | None:
+    found = _written(text)
     return found if isinstance(found, dict) else None

@@ -1,25 +1,48 @@
 """What a model is sent, and what it answers, without what its agent's settings say is redacted."""
 
 import re
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 from msgspec import structs
 
 from om_api.client.redacting import Redacting
 from om_api.domain.errors import ModelError, SettingsError
+from om_api.domain.messages import Message
 from om_api.redaction.redactor import Redactions, Redactor
 from om_api.store.driver.connection import Connection
 from om_workers.llm.base import Reply, Request
 
+T = TypeVar("T")
 _THREAD = re.compile(r'(<thread id="[^"\n]*">)')  # a thread's name is none of its text: answers are known by it
 
 
 class RedactedRequests:
-    """The one place that every request passes; what is replaced is kept before the model is asked."""
+    """The one place that every request passes; what is replaced is kept before the model is asked.
+
+    A prompt is text, in which no field has a name any more: messages and values are redacted before one is made of them.
+    """
 
     def __init__(self, redacting: Redacting, connection: Connection) -> None:
         self._redacting, self._connection = redacting, connection
+
+    def messages(self, resource: str, messages: Sequence[Message]) -> list[Message]:
+        """Messages as a request may be made of them; raises ModelError as `request` does."""
+        if (redactor := self._redactor(resource)) is None:
+            return list(messages)
+        told = Redactions()
+        made = [redactor.message(each, told) for each in messages]
+        self._connection.run(self._redacting.keep(resource, told))
+        return made
+
+    def value(self, resource: str, value: T) -> T:
+        """The same of a JSON value."""
+        if (redactor := self._redactor(resource)) is None:
+            return value
+        told = Redactions()
+        made: T = redactor.value(value, told)
+        self._connection.run(self._redacting.keep(resource, told))
+        return made if told else value
 
     def request(self, resource: str, request: Request) -> Request:
         """A request as it may be sent. Raises ModelError (retryable) where it cannot be redacted: nothing is sent then."""

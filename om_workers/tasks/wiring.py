@@ -49,18 +49,19 @@ def build(settings: Settings, queues: TaskQueues, client: Any = None, registry: 
     registry, ledger = registry or Registry(settings, stopping.wait_for), Ledger(settings, connection, keys, events)
     admission = Admission(connection, keys, stopping=stopping)
     redacting = Redacting(settings, keys)
-    redacted = RedactedRequests(redacting, connection)
+    requests = RedactedRequests(redacting, connection)
     return Services(
         settings=settings,
         connection=connection,
         keys=keys,
         redacting=redacting,
+        requests=requests,
         clock=ServerClock(),
         count=count,
         heartbeat=Heartbeat(connection, presence=presence),
         presence=presence,
         registry=registry,
-        models=ModelCalls(registry, admission, ledger, settings, count, stopping=stopping, redacted=redacted),
+        models=ModelCalls(registry, admission, ledger, settings, count, stopping=stopping, redacted=requests),
         stopping=stopping,
         queues=queues,
         events=events,

@@ -101,9 +101,9 @@ class Hooks:
             raise HookError(f"no hook is asked: {error}") from error
 
     def _keep(self, scope: Scope, told: Redactions) -> None:
-        """Keep what hooks were not shown, which is counted where a model is asked."""
+        """Keep what hooks were not shown, and count it: no model is shown it either."""
         if told:
-            self._services.run(self._services.redacting.keep(scope.resource, Redactions(sealed=told.sealed)))
+            self._services.run(self._services.redacting.keep(scope.resource, told))
 
     def _cleaned(self, scope: Scope, said: Given) -> Given:
         """What hooks wrote beside a model's answer, redacted as that is."""

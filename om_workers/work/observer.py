@@ -188,8 +188,9 @@ class Observer:
     ) -> tuple[Reply, Observed]:
         if not messages:  # hooks left out all of them
             return _SILENCE, Observed()
-        agent = self._services.agent(scope)
-        given: dict[str, Any] = {"prior_task": task, "known": known, "kept": {"": kept or {}}}
+        agent, requests = self._services.agent(scope), self._services.requests
+        messages, kept = requests.messages(scope.resource, messages), requests.value(scope.resource, kept or {})
+        given: dict[str, Any] = {"prior_task": task, "known": known, "kept": {"": kept}}
         request = observer_request(messages, before, **given, **self._manner(agent))
         read = partial(_usable, [each.slug for each in request.extractors])
         return self._services.models.ask(scope.resource, agent.observer_models, request, read)
@@ -351,11 +352,11 @@ class Observer:
         reads = [read for read in reads if read.heard]
         if not reads:
             return _SILENCE, silent
-        scope, agent = reads[0].scope, self._services.agent(reads[0].scope)
-        threads = {read.chunk.thread: read.heard for read in reads}
+        scope, agent, requests = reads[0].scope, self._services.agent(reads[0].scope), self._services.requests
+        threads = {read.chunk.thread: requests.messages(scope.resource, read.heard) for read in reads}
         tasks = {read.chunk.thread: read.task for read in reads}
         given: dict[str, Any] = {"prior_tasks": tasks, "known": reads[0].shown}
-        given["kept"] = {read.chunk.thread: read.kept for read in reads}
+        given["kept"] = {read.chunk.thread: requests.value(scope.resource, read.kept) for read in reads}
         request = batch_request(threads, reads[0].texts, **given, **self._manner(agent))
         read = partial(_usable_of, list(request.threads), [each.slug for each in request.extractors])
         reply, answers = self._services.models.ask(scope.resource, agent.observer_models, request, read)

@@ -12,6 +12,7 @@ from om_api.store.driver.steps import Askable
 from om_api.store.memory.keys import Keys
 from om_api.store.memory.push import ServerClock
 from om_workers.calls.model_calls import ModelCalls
+from om_workers.calls.redacted_requests import RedactedRequests
 from om_workers.calls.registry import Registry
 from om_workers.process.event_publisher import EventPublisher
 from om_workers.process.heartbeat import Heartbeat
@@ -53,6 +54,7 @@ class Services(NamedTuple):
     connection: Connection
     keys: Keys
     redacting: Redacting
+    requests: RedactedRequests
     clock: ServerClock
     count: Callable[[str], int]
     heartbeat: Heartbeat

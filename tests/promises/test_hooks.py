@@ -374,6 +374,44 @@ def test_what_a_hook_writes_is_redacted_as_a_models_answer_is(client, prefix, ho
     assert not [each for each in ("ada@example.com", SECRET) if each in noted + held]
 
 
+@pytest.mark.parametrize("before", ["store", "model"])
+def test_what_a_hook_writes_into_a_message_is_redacted_as_the_message_was(client, prefix, house, before):
+    def tells(given):
+        said = [{"type": "tool-result", "toolCallId": "c", "toolName": "t", "result": {"token": "abcdef"}}]
+        return {
+            "messages": [{**each, "content": [*said, {"type": "text", "text": SECRET}]} for each in given["messages"]]
+        }
+
+    house.install(tells=tells)
+    world = _world(client, prefix, redaction__before=before, **hooked("before_observe", "tells"))
+    _observe(world)
+
+    assert "[secret]" in world.model.requests[0].prompt
+    assert not [each for each in (SECRET, "abcdef") if each in str(world.model.requests)]
+
+
+def test_a_message_that_says_something_else_by_now_is_not_noted_as_a_hook_saw_it(client, prefix, house):
+    """Old text is redacted while a hook thinks: the message has its id still, and other words."""
+    late = []
+
+    def thinks(given):
+        if not late:
+            late.append(True)
+            _world(client, prefix, redaction__before="store").om.redact("harold")
+
+    house.install(thinks=thinks)
+    world = _world(client, prefix, **hooked("before_observe", "thinks"))
+    world.say("I am ada@example.com")
+    world.om.force_observe("t-1", "harold")
+    world.tick_forgiving()
+
+    assert late
+    assert "ada@example.com" not in str(world.model.requests)
+    world.settle()
+    assert "[email]" in str(world.model.requests)
+    assert world.om.verify() == []
+
+
 def test_before_models_hooks_of_workers_see_what_models_see(client, prefix, house):
     seen = []
     house.install(sees=lambda given: seen.append(str(given)))

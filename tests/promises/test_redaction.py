@@ -158,6 +158,37 @@ def test_before_models_messages_are_kept_as_said_and_no_model_reads_them(client,
     assert len(_leaks(*(hit.text for hit in recalled.hits))) == len(SECRETS)
 
 
+NAMED = ["swordfish", "abcdef", "geheimnis", "tokyo drift"]  # what only the names of their fields give away
+CALL = {"password": NAMED[0], "deep": [{"token": NAMED[1]}]}
+CALLED = [
+    {"role": "assistant", "content": [{"type": "tool-call", "toolCallId": "c-1", "toolName": "in", "args": CALL}]},
+    {
+        "role": "tool",
+        "content": [
+            {"type": "tool-result", "toolCallId": "c-1", "toolName": "in", "result": json.dumps({"secret": NAMED[2]})}
+        ],
+    },
+    {"role": "user", "content": json.dumps({"api_key": NAMED[3]})},
+]
+
+
+@pytest.mark.parametrize("threads", [["t-1"], ["t-1", "t-2"]])
+def test_no_request_holds_what_only_the_name_of_its_field_gives_away(client, prefix, threads):
+    world = _world(client, prefix, before="model")
+    for thread in threads:
+        world.om.add_messages(CALLED, thread_id=thread, resource_id="harold")
+        world.om.force_observe(thread, "harold")
+    world.om.update_working_memory({"Contact": json.dumps({"password": NAMED[0]})}, "harold")
+    world.settle()
+    world.om.force_reflect("harold")
+    world.settle()
+
+    assert {each.purpose for each in world.model.requests} == {"observe", "reflect"}
+    assert [word for word in NAMED if word in _asked(world)] == []
+    assert NAMED[0] in _store(world)
+    assert world.om.verify() == []
+
+
 def test_with_a_key_two_addresses_are_told_apart_and_put_back_for_who_may_see_them(client, prefix, monkeypatch):
     monkeypatch.setenv("A_KEY", KEY)
     world = _world(client, prefix, key_env="A_KEY")

@@ -97,3 +97,15 @@ def test_the_number_of_a_card_is_found_without_quotes():
         "card": "[card]",
         "at": 1763600000000,
     }
+
+
+@pytest.mark.parametrize("redactor", [PLAIN, KEYED])
+def test_a_text_that_is_json_is_read_by_the_names_of_its_fields(redactor):
+    said = '{"token": "abcdef", "note": "{\\"secret\\": \\"geheim\\"}", "n": 1.50}'
+    made = redactor.message(Message(role="tool", content=[{"type": "text", "text": said}]), Redactions())
+    (part,) = made.content
+    assert not [each for each in ("abcdef", "geheim") if each in part["text"]]
+    assert redactor.message(made, Redactions()) is made
+    plain = Message(role="user", content='{"n":  1.50} ')
+    assert redactor.message(plain, Redactions()) is plain
+    assert redactor.message(Message(role="user", content="[1, 2"), Redactions()).content == "[1, 2"
