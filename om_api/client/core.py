@@ -112,7 +112,7 @@ class Core:
 
     def sync(self, messages: Iterable[Message], resource: str, thread: str, pusher: Pusher = ANYBODY) -> Steps[Synced]:
         """Add what is new of a thread's history, after what waits. While the store is away nothing waits: it comes again."""
-        given = [self.redacting.message(each) for each in checked(messages, resource, thread)]
+        given = [self.redacting.message(each, resource) for each in checked(messages, resource, thread)]
         try:
             if self.unsent:
                 yield from self._send([])

@@ -2,6 +2,7 @@
 
 import threading
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -9,10 +10,11 @@ import msgspec
 
 from om_api.domain.caching import LRU
 from om_api.domain.errors import SettingsError, StoreError
+from om_api.domain.identity import said_by
 from om_api.domain.messages import Message
 from om_api.domain.values import is_id
 from om_api.redaction.making import redactor
-from om_api.redaction.placeholders import Words, placeholders
+from om_api.redaction.placeholders import Words, placeholders, put_back_in
 from om_api.redaction.redactor import Redactions, Redactor
 from om_api.settings import Settings
 from om_api.store.driver.steps import Steps
@@ -37,22 +39,26 @@ class Redacting:
         own = self._settings.for_agent(resource).redaction
         return redactor(own) if own.is_on else None
 
+    def is_on(self, resource: str) -> bool:
+        """Whether what is stored of it is redacted."""
+        return self._settings.for_agent(resource).redaction.before == "store"
+
     def before_store(self, resource: str) -> Redactor | None:
         """Who redacts what is stored."""
-        stored = self._settings.for_agent(resource).redaction.before == "store"
-        return self.before_models(resource) if stored else None
+        return self.before_models(resource) if self.is_on(resource) else None
 
     # -- messages, which are prepared before they are sent ---------------------------------------------------------------
 
-    def message(self, message: Message) -> Message:
-        """A message as it may be stored; the same one where nothing is found in it."""
-        own = self.before_store(message.resource_id)
+    def message(self, message: Message, resource: str = "") -> Message:
+        """A message as it may be stored, of a resource where it names none; the same one where nothing is found in it."""
+        resource = message.resource_id or resource
+        own = self.before_store(resource)
         if own is None:
             return message
         told = Redactions()
         made = own.message(message, told)
         for name, sealed in told.sealed.items():
-            self._sealed.put((message.resource_id, name), sealed)
+            self._sealed.put((resource, name), sealed)
         return made
 
     def prepared(self, resource: str, member: bytes) -> None:
@@ -108,6 +114,32 @@ class Redacting:
         own = self.before_store(resource)
         return Adopting(self, resource, own) if own else None
 
+    def comparable(
+        self, resource: str, kept: Sequence[Message], given: Sequence[Message]
+    ) -> Steps[tuple[Sequence[Message], Sequence[Message]]]:
+        """Kept messages, and given ones as they may be stored, so that what says the same is the same in both.
+
+        What was kept as it was said is redacted; where another key named a value, or none, what else says it has no name.
+        """
+        own = self.before_store(resource)
+        if own is None:
+            return kept, given
+        kept = [own.message(each, Redactions()) for each in kept]
+        names = {name for each in kept for name in _names(each)}
+        strange = yield from self._strange(resource, own, names)
+        if not strange:
+            return kept, given
+        kept = [each if strange.isdisjoint(_names(each)) else _nameless(each) for each in kept]
+        there = {said_by(each) for each in kept}
+        return kept, [each if said_by(each) in there else _nameless(each) for each in given]
+
+    def _strange(self, resource: str, own: Redactor, names: Iterable[str]) -> Steps[set[str]]:
+        """Those of some placeholders that this redactor would not have made."""
+        if own.vault is None:
+            return {name for name in names if " " in name}
+        sealed = yield from redacted.sealed_of(self._keys, resource, names)
+        return {name for name in names if name not in sealed or own.vault.open(name, sealed[name]) is None}
+
     def asked(self, resource: str, text: str) -> str:
         """A text that is looked for, as it is stored: only where each value has a name of its own."""
         own = self.before_store(resource)
@@ -127,6 +159,15 @@ class Redacting:
             opened = {name: vault.open(name, each) for name, each in sealed.items()} if vault else {}
             return {name: value for name, value in opened.items() if value is not None}
         return {}
+
+
+def _names(message: Message) -> list[str]:
+    return list(placeholders(msgspec.json.encode(message.content, enc_hook=str).decode()))
+
+
+def _nameless(message: Message) -> Message:
+    words = {name: f"[{name.partition(' ')[0]}]" for name in _names(message)}
+    return msgspec.structs.replace(message, content=put_back_in(message.content, words))
 
 
 class Adopting:

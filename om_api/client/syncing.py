@@ -117,6 +117,8 @@ class Syncing:
             history, found = yield from self._compared(talk, history)
         if found is None:
             return None
+        if found.changed and self._writer.redacting.is_on(talk.resource):
+            found = yield from self._really_changed(talk, history.ids, found)
         end = history._replace(changed=found.changed).cut()
         self._last.put(place, end, _BYTES * len(end.ids))
         ids = ("",) * talk.skipped + tuple(history.ids)
@@ -165,12 +167,15 @@ class Syncing:
         if _matches(messages, known, history) == len(messages):
             return history, Synced((), 0, len(messages))
         there = yield from self._kept(talk, known)
-        aligned = _aligned(there, messages, history, known)
+        alike = yield from self._writer.redacting.comparable(talk.resource, there, messages)
+        aligned = _aligned(*alike, history, known)
         old = _accepted(messages, history.ids, known) | _before_all(there, aligned.ids) if forgets else set[str]()
         known |= yield from recognise(self._keys, resource, thread, aligned.ids)
         forgotten = old - known.keys()
         named_ones = [*zip(aligned.ids, messages, strict=True)]
-        there_already = [name in forgotten or _is_known(known.get(name), each) for name, each in named_ones]
+        same = _same(*alike, aligned.ids) if self._writer.redacting.is_on(resource) else set()
+        gone_or_same = forgotten | same
+        there_already = [name in gone_or_same or _is_known(known.get(name), each) for name, each in named_ones]
         sent = [n for n, is_there in enumerate(there_already) if not is_there]
         ready = self._ready(talk._replace(messages=_dated(there, aligned.ids, messages, sent)), aligned.ids, sent)
         tally = yield from self._sent(talk, ready, aligned.ids[-1], end)
@@ -179,6 +184,13 @@ class Syncing:
         found = _synced(tally, len(messages) - len(sent))._replace(diverged_at=aligned.diverged_at)
         records = [b"" if name in forgotten else _kept_record(name, each, known) for name, each in named_ones]
         return _History(history.said, aligned.ids, records), found
+
+    def _really_changed(self, talk: _Talk, ids: Sequence[str], found: Synced) -> Steps[Synced]:
+        """Without what differs from what is kept only by how that was redacted, if it was."""
+        there = yield from self._kept(talk, {each.id for each in found.changed})
+        same = _same(*(yield from self._writer.redacting.comparable(talk.resource, there, talk.messages)), ids)
+        changed = tuple(each for each in found.changed if each.id not in same)
+        return found._replace(changed=changed, known=found.known + len(found.changed) - len(changed))
 
     def _kept(self, talk: _Talk, known: Collection[str]) -> Steps[list[Message]]:
         scope = yield from self._scopes.of(talk.resource, talk.thread)
@@ -305,18 +317,25 @@ def _is_known(known: KnownId | None, message: Message) -> bool:
     return known is not None and compare(known, message) is Said.SAME
 
 
+def _same(there: Sequence[Message], messages: Sequence[Message], ids: Sequence[str]) -> set[str]:
+    """The ids under which the same is kept."""
+    kept = {message.id: said_by(message) for message in there}
+    return {name for name, message in zip(ids, messages, strict=True) if kept.get(name) == said_by(message)}
+
+
 def _aligned(
     there: Sequence[Message], messages: Sequence[Message], history: _History, known: Collection[str]
 ) -> Aligned:
     """Where its messages are. One that was an edit of a kept one may be kept itself by now: another client's branch."""
+    said = [said_by(message) + message.id.encode() for message in messages]
     edited = {each.id for each in history.changed}
     certain = [
         structs.replace(message, id=name) if name in known and name not in edited else message
         for name, message in zip(history.ids, messages, strict=True)
     ]
-    aligned = align(there, certain, history.said, history.ids)
+    aligned = align(there, certain, said, history.ids)
     if aligned.edited and not any(message.id for message in messages):
-        return going_on(not_rests(there), certain, history.said) or aligned
+        return going_on(not_rests(there), certain, said) or aligned
     return aligned
 
 

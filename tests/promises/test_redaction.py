@@ -314,6 +314,87 @@ def test_a_history_that_was_redacted_afterwards_is_recognised(client, prefix):
     assert (again.added, again.changed) == (0, ())
 
 
+HISTORY = [
+    {"role": "user", "content": f"one {ALL}"},
+    {"role": "assistant", "content": f"two {ALL}"},
+    {"role": "user", "content": "three"},
+    {"role": "assistant", "content": f"four {ALL}"},
+]
+MORE = [{"role": "user", "content": f"five {ALL}"}, {"role": "assistant", "content": "six"}]
+
+
+def _with_ids(history):
+    return [{**each, "id": f"m-{n}"} for n, each in enumerate(history)]
+
+
+@pytest.mark.parametrize("named", [list, _with_ids])
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({"before": "off"}, {}),
+        ({"before": "off"}, {"key_env": "A_KEY"}),
+        ({"before": "model"}, {}),
+        ({}, {"key_env": "A_KEY"}),
+        ({"key_env": "A_KEY"}, {"key_env": "ANOTHER_KEY"}),
+        ({"key_env": "A_KEY"}, {}),
+    ],
+)
+@pytest.mark.parametrize("observed", [False, True])
+def test_a_history_is_recognised_however_what_is_kept_of_it_was_redacted(
+    client, prefix, monkeypatch, before, after, named, observed
+):
+    monkeypatch.setenv("A_KEY", KEY)
+    monkeypatch.setenv("ANOTHER_KEY", KEY[::-1])
+    old, history = _world(client, prefix, **before), named([*HISTORY, *MORE])
+    ids = old.om.sync(history[:4], "harold", "t-1").ids
+    if observed:
+        old.om.force_observe("t-1", "harold")
+        old.settle()
+
+    world = _world(client, prefix, **after)
+    for _ in range(2):
+        again = world.om.sync(history[:4], "harold", "t-1")
+        assert (again.added, again.known, again.changed, again.diverged_at, again.ids) == (0, 4, (), None, ids)
+    more = world.om.sync(history, "harold", "t-1")
+    assert (more.added, more.known, more.changed, more.ids[:4]) == (2, 4, (), ids)
+    other = _world(client, prefix, **after).om.sync(
+        history[2:], "harold", "t-1"
+    )  # a window of it, by who remembers nothing
+    assert (other.added, other.known, other.changed, other.ids) == (0, 4, (), more.ids[2:])
+    assert world.om.verify() == []
+
+
+def test_what_another_key_named_is_not_taken_for_what_is_new(client, prefix, monkeypatch):
+    monkeypatch.setenv("A_KEY", KEY)
+    world = _world(client, prefix, key_env="A_KEY")
+    first = [{"role": "user", "content": "write to ada@example.com"}, {"role": "assistant", "content": "done"}]
+    world.om.sync(first, "harold", "t-1")
+    edited = [{"role": "user", "content": "write to bob@example.com"}, first[1]]
+    assert len(_world(client, prefix, key_env="A_KEY").om.sync(edited, "harold", "t-1").changed) == 1
+    new = [*first, edited[0]]
+    assert _world(client, prefix, key_env="A_KEY").om.sync(new, "harold", "t-1").added == 1
+
+
+def test_what_a_history_says_can_be_put_back(client, prefix, monkeypatch):
+    monkeypatch.setenv("A_KEY", KEY)
+    world = _world(client, prefix, key_env="A_KEY", reveal="true")
+    world.om.sync([{"role": "user", "content": "write to ada@example.com"}], "harold", "t-1")
+
+    assert "ada@example.com" not in _store(world)
+    assert "write to ada@example.com" in world.context().text
+
+
+def test_a_historys_ids_tell_nothing_of_what_was_redacted_and_it_goes_on_in_one_push(client, prefix, monkeypatch):
+    world = _world(client, prefix)
+    histories = [[{"role": "user", "content": f"write to {name}@example.com"}] for name in ("ada", "bob")]
+    first, second = (world.om.sync(each, "harold", f"t-{n}").ids for n, each in enumerate(histories))
+    assert first == second
+
+    monkeypatch.setattr(world.om._core.syncing, "_compared", None)  # what compares with what is kept is not needed
+    more = [*histories[0], {"role": "assistant", "content": "and to carl@example.com"}]
+    assert world.om.sync(more, "harold", "t-0").added == 1
+
+
 def test_old_text_is_redacted_only_where_the_setting_says_so(client, prefix):
     with pytest.raises(InvalidInputError, match=r"redaction\.before to store"):
         _world(client, prefix, before="model").om.redact("harold")
