@@ -10,7 +10,9 @@ from om_api.redaction.found import Finder, Sensitive
 from om_api.redaction.placeholders import KINDS, PLACEHOLDER
 from om_api.redaction.secrets import secrets_in
 
-_EMAIL = re.compile(r"(?<![\w.%+'-])(?!git@)[\w.%+'-]{1,64}@(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.)+[^\W\d_]{2,24}(?![\w@])")
+_EMAIL = re.compile(
+    r"(?<![\w.%+'-])(?!git@)[\w.%+'-]{1,64}@(?!\d{1,2}x\.)(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.)+[^\W\d_]{2,24}(?![\w@])"
+)
 _CARD = re.compile(r"(?<![\w./#-])(?<!\d:)\d(?:[ -]?\d){12,18}(?![\w-]|[.:]\d)")
 _ISSUED = re.compile(
     r"4(?:\d{12}|\d{15}|\d{18})|5[1-5]\d{14}|2[2-7]\d{14}|3[47]\d{13}|3[068]\d{12}|35\d{14}|6(?:011|2|4[4-9]|5)\d{12,15}"
@@ -25,6 +27,9 @@ _SUSPECTED = {  # a look that costs nothing, for most texts
 }
 _ABROAD = re.compile(r"[+＋]\s?[(]?\d")
 _NO_WORD = re.compile(r"[ -]")
+_SPACES = dict.fromkeys(map(ord, "\u00a0\u2007\u2009\u200a\u202f"), " ") | dict.fromkeys(
+    map(ord, "\u2010\u2011\u2012"), "-"
+)
 
 
 def find(text: str, kinds: Collection[str], region: str | None = None, also: Finder | None = None) -> list[Sensitive]:
@@ -42,6 +47,7 @@ def find(text: str, kinds: Collection[str], region: str | None = None, also: Fin
 
 
 def _all(text: str, kinds: Collection[str], region: str | None, also: Finder | None) -> Iterator[Sensitive]:
+    text = text if text.isascii() else text.translate(_SPACES)  # one character is one still
     for kind in KINDS:
         if kind in kinds and (kind not in _SUSPECTED or _SUSPECTED[kind].search(text)):
             spans = _phones(text, region) if kind == "phone" else _FINDERS[kind](text)

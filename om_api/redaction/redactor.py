@@ -1,5 +1,6 @@
 """What is found in text is replaced by placeholders: the same for the same value under one key, and counted."""
 
+import re
 from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import Any, Protocol
@@ -18,6 +19,10 @@ _OF_MESSAGES = frozenset(
 )
 _LEAST_CARD = 10**12
 _PROVIDERS = ("encrypted", "thoughtsignature")  # data that only their provider can read
+# of anything: which call an answer is of
+_CALLS = frozenset({"toolCallId", "tool_call_id", "call_id", "callId", "tool_use_id", "toolUseId"})
+_TYPED = frozenset({"mediaType", "media_type", "mimeType", "mime_type", "mime"})
+_ENCODED = re.compile(r"[A-Za-z0-9+/_-]{16,}={0,2}")
 
 
 class Redactions(msgspec.Struct):
@@ -92,7 +97,7 @@ class Redactor:
             while name in made or (name != key and name in value):
                 n += 1
                 name = f"{self.value(key, Redactions())} ({n})"
-            made[name] = self._of_field(key, each, told)
+            made[name] = each if _is_data(key, each, value) else self._of_field(key, each, told)
         return made
 
     def _of_field(self, key: object, value: Any, told: Redactions) -> Any:
@@ -165,7 +170,10 @@ class Redactor:
     def _part(self, part: Any, told: Redactions) -> Any:
         if not isinstance(part, Mapping):
             return self.value(part, told)
-        return {name: each if name in _NAMES else self._of_field(name, each, told) for name, each in part.items()}
+        return {
+            name: each if name in _NAMES or _is_data(name, each, part) else self._of_field(name, each, told)
+            for name, each in part.items()
+        }
 
 
 def _written(text: str | bytes) -> Any:
@@ -174,6 +182,16 @@ def _written(text: str | bytes) -> Any:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return None
+
+
+def _is_data(name: object, value: Any, beside: Mapping[Any, Any]) -> bool:
+    """Whether a field is no text: which call it is of, the bytes of a file, or what signs a thought."""
+    if not isinstance(value, str) or "@" in value or " " in value:
+        return False
+    kind = str(beside.get("type", ""))
+    is_file = name == "data" and (not _TYPED.isdisjoint(beside) or kind in {"image", "file", "audio", "base64"})
+    is_signature = name == "signature" and ("think" in kind or "reason" in kind or "thought" in kind)
+    return name in _CALLS or ((is_file or is_signature) and bool(_ENCODED.fullmatch(value)))
 
 
 def _object(text: bytes) -> dict[str, Any] | None:

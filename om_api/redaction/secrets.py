@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 # of known forms; a digit is asked for where words could look like it. What is bounded is so because text is anybody's
 _KNOWN = re.compile(
-    r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----(?:[^-]|-(?!----))*(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----)?"
+    r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[^-]|-(?!----))*"
+    r"(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?"
     r"|(?<![A-Za-z0-9])(?:"
     r"sk-(?=[\w-]{0,40}\d)[A-Za-z0-9_-]{20,300}"  # OpenAI, Anthropic, DeepSeek
     r"|[sprw]k_(?:live|test)_[A-Za-z0-9]{10,}|whsec_[A-Za-z0-9+/=]{16,}"  # Stripe
@@ -21,18 +22,30 @@ _KNOWN = re.compile(
 _BEARER = re.compile(
     r"(?i)\b(?:bearer[ \t]+|authorization[\"']?[ \t]*[:=][ \t]*[\"']?basic[ \t]+)(?P<value>[\w.~+/-]{12,}=*)"
 )
-_IN_URL = re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]{1,30}://[^\s/@:]{0,200}:(?P<value>[^\s/@]{1,200})@")
+_IN_URL = re.compile(  # up to the last @ before a host: a password may hold a slash, or an @
+    r"\b[A-Za-z][A-Za-z0-9+.-]{1,30}://[^\s/@:]{0,200}:(?P<value>(?:(?!://)[^\s\"'<>`]){1,200})"
+    r"@(?=\[|[\w.-]{1,255}(?:[:/?#\s\"'<>`),;\]}\\]|$))"
+)
+_WITH_PORT = re.compile(r"(?i)(?:http|ws)s?://[^\s/@:]{0,200}:\d{1,5}/")
+_CURL = re.compile(
+    r"\bcurl\b[^\n]{0,500}?[ \t](?:-u|--user|-U|--proxy-user)[ \t=]{0,4}"
+    r"(?:\\?\"[^\"\n:]{1,100}:(?P<double>[^\"\\\n]{1,200})|'[^'\n:]{1,100}:(?P<single>[^'\n]{1,200})|[^\s\"':]{1,100}:(?P<bare>[^\s\"'\\]{1,200}))"
+)
 _PASSES = r"pass(?:word|wd|phrase)|pwd|passwort|kennwort"
 _KEYS = r"secret|token|api[ _-]?key|access[ _-]?key|private[ _-]?key|client[ _-]?secret|auth[ _-]?key|credential"
 _SAID = re.compile(
-    rf"(?i)(?P<name>{_PASSES}|{_KEYS})\\?[\"']?[ \t]{{0,4}}(?P<sign>:=|=>|=|:|[ ]is[ ])[ \t]{{0,4}}"
-    r"(?:\\?\"(?P<double>[^\"\\\n]{3,200})\\?\"|'(?P<single>[^'\n]{3,200})'|(?P<bare>[^\s\"'\\,;&<>()\[\]{}]{3,200}))"
+    rf"(?i)(?P<name>{_PASSES}|{_KEYS})\\?[\"']?[*_`]{{0,3}}[ \t]{{0,4}}(?P<sign>:=|=>|=|:|[ ]is[ ])[*_]{{0,3}}[ \t]{{0,4}}"
+    r"(?:`(?P<tick>[^`\n]{3,200})`|\\?\"(?P<double>[^\"\\\n]{3,200})\\?\"|'(?P<single>[^'\n]{3,200})'|(?P<bare>[^\s\"'\\,;&<>()\[\]{}]{3,200}))"
 )
+_TAGGED = re.compile(rf"(?i)<(?P<name>{_PASSES}|{_KEYS})>\s{{0,20}}(?P<value>[^<>\s][^<>\n]{{2,200}})</")
 _IS_PASSES = re.compile(rf"(?i)(?:{_PASSES})$")
 NAMED = re.compile(rf"(?i)[\w.\s-]{{0,100}}(?:{_PASSES}|{_KEYS})")  # a field's name that says what stands in it
 _NO_VALUE = re.compile(
     r"(?i)(?:required|optional|none|null|nil|true|false|string|str|text|bytes|missing|invalid|incorrect|wrong|expired|reset"
-    r"|changed|the|not|and|your|user|here|empty|unknown|forgotten|\*+|x+|\.+|\$.*|%.*)[.!?]?"
+    r"|changed|the|not|and|your|user|here|empty|unknown|forgotten|forgot|lost|please|enter|use|using|used|choose|set|sent|stored"
+    r"|must|should|shall|can|cannot|could|may|might|will|would|has|have|had|does|did|was|were|are|that|this|these|those|there"
+    r"|they|them|their|its|his|her|our|who|how|what|when|where|which|why|with|without|from|for|into|only|never|always|same"
+    r"|new|old|any|one|two|all|every|each|both|some|see|ask|try|nothing|something|anything|at least|\*+|x+|\.+|\$.*|%.*)[.!?,]?"
 )
 _WORDS = ("pass", "pwd", "kennwort", "secret", "token", "key", "credential")
 _DIGIT = re.compile(r"\d")
@@ -40,26 +53,54 @@ _MIXED = re.compile(r"[\d!#$%&*+=@^~]")
 _RUN = re.compile(r"(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_=-]{24,200}(?![A-Za-z0-9+/_=-])")
 _PIECE = re.compile(r"[A-Za-z0-9]{24,}")
 _MANY, _LEAST_TOKEN = 3, 6
+# what looks like a secret and is none: names that models' providers give, beginnings of pictures and files, links of Google's
+_ID = re.compile(r"(?:srvtoolu|toolu|call|fc|msg|resp|rs|req|run|chatcmpl|gen)[_-][A-Za-z0-9_-]{8,}")
+_PICTURE = re.compile(r"iVBORw0KGgo|/9j/|R0lGOD|UklGR|Qk0|PHN2Zy|JVBERi0")
+_LINK = re.compile(
+    r"(?i)https?://(?:[\w-]{1,63}\.){0,4}(?:google\.[a-z]{2,3}|goo\.gl|youtube\.com|youtu\.be)/[^\s\"'<>]{0,500}"
+)
 
 
 def secrets_in(text: str) -> Iterator[tuple[int, int]]:
     """From where to where secrets stand; of `password=…` and the like what stands behind the sign."""
     yield from (each.span() for each in _KNOWN.finditer(text))
     if "://" in text:
-        yield from (each.span("value") for each in _IN_URL.finditer(text))
+        yield from (each.span("value") for each in _IN_URL.finditer(text) if not _WITH_PORT.match(each[0]))
     lowered = text.lower()  # to look for words costs a tenth of what the patterns do
     if "bearer" in lowered or "basic" in lowered:
         yield from (each.span("value") for each in _BEARER.finditer(text) if _DIGIT.search(each["value"]))
+    if "curl" in lowered:
+        yield from (each.span(_group(each)) for each in _CURL.finditer(text))
     if any(word in lowered for word in _WORDS):
         yield from _said(text)
-    yield from (each.span() for each in _RUN.finditer(text) if any(map(_is_random, _PIECE.findall(each[0]))))
+    yield from _random(text)
+
+
+def _random(text: str) -> Iterator[tuple[int, int]]:
+    """What only its look tells, where it is nothing that is known to look so."""
+    found = [each for each in _RUN.finditer(text) if any(map(_is_random, _PIECE.findall(each[0])))]
+    links = [each.span() for each in _LINK.finditer(text)] if found else []
+    for each in found:
+        start, end = each.span()
+        encoded = text.endswith("base64,", max(0, start - 7), start) or _PICTURE.match(each[0])
+        linked = any(first <= start and end <= last for first, last in links)
+        if not (encoded or linked or _ID.fullmatch(each[0])):
+            yield start, end
 
 
 def _said(text: str) -> Iterator[tuple[int, int]]:
     for each in _SAID.finditer(text):
-        which = next(group for group in ("double", "single", "bare") if each[group])
+        which = _group(each)
         if _is_value(each["name"], each["sign"], each[which]):
             yield each.span(which)
+    if "</" in text:
+        yield from (
+            each.span("value") for each in _TAGGED.finditer(text) if _is_value(each["name"], ">", each["value"])
+        )
+
+
+def _group(found: re.Match[str]) -> str:
+    return next(name for name in ("tick", "double", "single", "bare") if found.groupdict().get(name))
 
 
 def is_password(name: str) -> bool:

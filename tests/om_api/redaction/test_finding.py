@@ -23,7 +23,12 @@ FOUND = [
     ("secret", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.dozjgNryP4J3jVmNHl0w5N"),
     ("secret", "om_0123456789ab_ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopq"),
     ("secret", "-----BEGIN RSA PRIVATE KEY-----\nMIIEow\n-----END RSA PRIVATE KEY-----"),
+    ("secret", "-----BEGIN PGP PRIVATE KEY BLOCK-----\n\nlQWGBF-x\n=Ab1\n-----END PGP PRIVATE KEY BLOCK-----"),
     ("secret", "xK9fQ2mW7zR4tY8uP3sL6vB1nC5"),
+    ("phone", "+43\u00a0664\u202f1234567"),
+    ("card", "4111\u00a01111\u00a01111\u00a01111"),
+    ("card", "4111\u20111111\u20111111\u20111111"),
+    ("iban", "AT61\u202f1904\u202f3002\u202f3457\u202f3201"),
 ]
 ORDINARY = [
     "We met on 2026-11-27 at 10:30, and again on 27.11.2026 or 11/27/2026.",
@@ -43,6 +48,13 @@ ORDINARY = [
     "git@github.com:org/repo.git, pkg@1.2.3, @mention, a @ b, user@localhost",
     "https://example.com/a/b?x=1&y=2#z and s3://bucket/key/2026/11/27/part-00000.parquet",
     "call_abc123DEF456, toolu_01A09q90qw90lq917835lq9, m-17, om_api.client.core",
+    "toolu_01A09q90qw90lq917835lQ9KxB call_xK9fQ2mW7zR4tY8uP3sL6vB1 msg-xK9fQ2mW7zR4tY8uP3sL6vB1nC5",
+    "img src=data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ or iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ",
+    "https://docs.google.com/document/d/1BxiMVs0XRA5nFMdKvBdBZjgmUUqptlbs74OgvE2upms/edit?usp=sharing",
+    "<https://drive.google.com/file/d/1BxiMVs0XRA5nFMdKvBdBZjgmUUqptlbs74OgvE2upms/view>",
+    "icon@2x.png, logo@3x.jpeg, http://localhost:3000/@fs/x, https://example.com:8443/@ada/posts",
+    "Password: please choose one; password: must be changed; the password: how do I reset it? passwd: see below",
+    "token: the one you sent, **Password:** required, <password>string</password>, docker run -u 1000:1000",
     "temperature +21.5, +3 apples, -40 to +85 degrees, 1+1=2, C++ and +1 from me",
 ]
 
@@ -71,6 +83,16 @@ def test_ordinary_text_stays_as_it_is(text):
         ("export AUTH_TOKEN='tok-12345'", "tok-12345"),
         ("Authorization: Bearer abcdef1234567890", "abcdef1234567890"),
         ("redis://user:pw12@host.com:6379/0", "pw12"),
+        ("postgres://user:p/a@s/s@db.example.com:5432/x", "p/a@s/s"),
+        ("amqp://u:p@ss@[::1]:5672", "p@ss"),
+        ("mysql://root:12345/6@localhost", "12345/6"),
+        ("**Password:** swordfish", "swordfish"),
+        ("**Password**: `sword fish`", "sword fish"),
+        ("- __API key__: abc123def", "abc123def"),
+        ("<password>swordfish</password>", "swordfish"),
+        ("curl -s -u ada:swordfish https://example.com", "swordfish"),
+        ("curl --user 'ada:sword fish' https://example.com", "sword fish"),
+        ("username: ada password: swordfish host: x", "swordfish"),
     ],
 )
 def test_behind_a_name_only_the_value_is_found(text, secret):
@@ -121,6 +143,17 @@ PIECES = [
     "eyJabcde-",
     "xoxb-",
     "SG.a-",
+]
+PIECES += [
+    "curl -u ",
+    "curl ",
+    "x://a:b@",
+    "**password",
+    "<password>",
+    "https://google.de/",
+    "aB1" * 9 + " base64,",
+    "[{",
+    "\u00a01",
 ]
 PIECES += ["-----BEGIN PRIVATE KEY-----", "bearer ", "+1 (", "aB1" * 9 + "-"]
 

@@ -109,3 +109,33 @@ def test_a_text_that_is_json_is_read_by_the_names_of_its_fields(redactor):
     plain = Message(role="user", content='{"n":  1.50} ')
     assert redactor.message(plain, Redactions()) is plain
     assert redactor.message(Message(role="user", content="[1, 2"), Redactions()).content == "[1, 2"
+
+
+RANDOM = "xK9fQ2mW7zR4tY8uP3sL6vB1nC5"
+DATA = [
+    {
+        "type": "tool-result",
+        "toolCallId": RANDOM,
+        "toolName": "t",
+        "result": {"tool_use_id": RANDOM, "call_id": RANDOM},
+    },
+    {"type": "image", "data": RANDOM},
+    {"type": "file", "source": {"data": RANDOM, "media_type": "application/pdf"}},
+    {"type": "reasoning", "text": "so", "signature": RANDOM},
+]
+
+
+@pytest.mark.parametrize("part", DATA)
+def test_ids_of_calls_and_data_of_files_and_of_signatures_stay(part):
+    message = Message(role="assistant", content=[part])
+    assert PLAIN.message(message, Redactions()) is message
+
+
+def test_what_only_is_called_so_is_redacted_as_ever():
+    said = {"data": RANDOM, "signature": RANDOM, "call_id": EMAIL, "file": {"type": "image", "data": EMAIL}}
+    assert PLAIN.value(said, Redactions()) == {
+        "data": "[secret]",
+        "signature": "[secret]",
+        "call_id": "[email]",
+        "file": {"type": "image", "data": "[email]"},
+    }
