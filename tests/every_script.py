@@ -42,6 +42,7 @@ from om_api.domain.wire import EncodedMessage, encode_message
 from om_api.redaction.making import redactor
 from om_api.settings.sections.redaction_settings import RedactionSettings
 from om_api.settings.stored_layers import StoredTexts
+from om_api.store.backup import unused_values
 from om_api.store.backup.old_text import redact
 from om_api.store.driver.scripts import load_all
 from om_api.store.fleet import (
@@ -229,6 +230,7 @@ def _of_lines(store: Any) -> None:
     epoch = store.client.hget(store.keys.of("harold").record(HAROLD), "epoch").decode()
     store.run(copies.note_shared(store.keys, HAROLD, epoch, "albert", 1))
     store.run(redact(store.keys, "harold", redactor(RedactionSettings(kinds=("email",)))))
+    store.run(unused_values.drop(store.keys, "harold"))
 
 
 def _of_fields(store: Any) -> None:

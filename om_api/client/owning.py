@@ -12,15 +12,15 @@ from om_api.domain import events
 from om_api.domain.errors import InvalidInputError, OMError, StoreError
 from om_api.domain.events import Event
 from om_api.domain.values import Outcome, Scope, check_id, shown
-from om_api.redaction.placeholders import placeholders
 from om_api.settings import MemorySettings, Settings, recorded_settings
 from om_api.settings.composed_memories import composed_by
 from om_api.store.archiving.changing import changed, cleared, everything, is_history, scrubbed, sources_of
+from om_api.store.backup import unused_values
 from om_api.store.backup.exporting import Outgoing
 from om_api.store.backup.importing import Imported, Incoming
 from om_api.store.backup.old_text import OldText, redact
-from om_api.store.driver.replies import write
 from om_api.store.driver.steps import Steps
+from om_api.store.erasing import redacted
 from om_api.store.erasing.erase import Erased, Eraser, a_message, a_text, an_observation
 from om_api.store.memory import clear, due, migrate, quarantine, reading, restore, scope_state
 from om_api.store.memory.clear import Cleared, forget
@@ -78,8 +78,6 @@ class Owner:
         erase = partial(self._eraser(resource).erase, resource, find, dry_run=dry_run)
         done = yield from erase() if dry_run else self._changed(resource, erase, everything)
         if not dry_run and done.outcome is Outcome.CLEARED:
-            if names := list(placeholders(text or "")):
-                yield from write(("HDEL", self._keys.of(resource).redacted, *names))
             yield from self._reporter.erased(resource, **done.counts())
             yield from self._take_along(resource)
         return done
@@ -112,7 +110,15 @@ class Owner:
         self, resource: str, change: Callable[[], Steps[T]], wanted: Callable[[str], bool], *, removes: bool = True
     ) -> Steps[T]:
         language = self._settings.for_agent(resource).recall.language
-        return changed(self._keys, resource, language, change, wanted, removes=removes)
+        if removes and (yield from redacted.mark(self._keys, resource)):
+            change, wanted = partial(self._with_values, resource, change), everything
+        return (yield from changed(self._keys, resource, language, change, wanted, removes=removes))
+
+    def _with_values(self, resource: str, change: Callable[[], Steps[T]]) -> Steps[T]:
+        """Make a change, and remove the encrypted values that nothing stands for any more."""
+        did = yield from change()
+        yield from unused_values.drop(self._keys, resource)
+        return did
 
     def _eraser(self, resource: str) -> Eraser:
         every = partial(self._scopes.every, resource, hinted=True)

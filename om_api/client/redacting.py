@@ -73,10 +73,14 @@ class Redacting:
                 if sealed := self._sealed.get((resource, name)):
                     waiting.sealed[name] = sealed
 
-    def kept(self, resource: str) -> Steps[None]:
-        """Keep what waits of a resource; it waits until it is kept, whoever else keeps it meanwhile."""
+    def kept(self, resource: str) -> Steps[Redactions]:
+        """Keep what waits of a resource; it waits until it is kept, whoever else keeps it meanwhile.
+
+        Says which values were: they are kept once more when their messages are. Time 0: one is kept, as it was before. Time 1:
+        another message is erased, and nothing names it any more: it is removed. Time 2: the message comes.
+        """
         if resource not in self._waiting:
-            return
+            return Redactions()
         with self._lock:
             waiting = self._waiting[resource]
             sealed, counts = dict(waiting.sealed), Counter(waiting.counts)
@@ -87,6 +91,7 @@ class Redacting:
                 waiting.sealed.pop(name, None)
             if not waiting.sealed and not any(waiting.counts.values()):
                 self._waiting.pop(resource, None)
+        return Redactions(sealed=sealed)
 
     # -- everything else, which is stored at once -------------------------------------------------------------------------
 

@@ -158,12 +158,13 @@ class Writer:
         False, and nothing is kept, where the thread went on otherwise than from `before`, or is an alias of another than this
         client knew of. Raises RateLimitedError where resource or pusher are further ahead of their limits than `ahead_s`.
         """
-        yield from self.redacting.kept(resource)
+        values = yield from self.redacting.kept(resource)
         try:
             pushed = yield from self._pushed(resource, batch, before, self._pace(resource, pusher, ahead_s))
         except RateLimitedError:
             yield from self._reporter.refused(resource)
             raise
+        yield from self.redacting.keep(resource, values)
         tally.take(pushed)
         if pushed.alias:
             return False

@@ -1,6 +1,7 @@
 """The sweep: makes every gap good. What pushes, tasks and dead workers left undone is found by looking, not by luck."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import structlog
@@ -12,7 +13,9 @@ from om_api.domain.values import Outcome, Scope
 from om_api.recall.analysis import VERSION
 from om_api.settings import recorded_settings
 from om_api.store.archiving import archivable, changing
+from om_api.store.backup import unused_values
 from om_api.store.driver.steps import batch
+from om_api.store.erasing import redacted
 from om_api.store.fleet import repartition, resource_index
 from om_api.store.index.reindex import reindex
 from om_api.store.memory import clear, due, keyspace_scan, known, note, quarantine, reading, scope_state
@@ -135,6 +138,7 @@ class Sweeper:
         self._keep_index(states)
         self._keep_reviews(states)
         self._keep_shared(states)
+        self._keep_values(resource, now)
         return self._mark(states, resource, now)
 
     def _mark(self, states: Sequence[ScopeState], resource: str, now: int) -> Outcome:
@@ -164,6 +168,13 @@ class Sweeper:
             if (state.record.epoch or state.scope.thread) and state.tidy_at <= now:
                 ttl_s = self._services.in_force(state.scope).retention_s
                 self._run(known.tidy(keys, state.scope, self._threads(state.scope), ttl_s))
+
+    def _keep_values(self, resource: str, now: int) -> None:
+        """Remove encrypted values of what was removed by somebody who died on the way."""
+        keys, own = self._services.keys, self._services.settings.for_agent(resource)
+        if own.redaction.key_env and 0 < self._run(redacted.marked(keys, resource)) < now - due.LEASE_MS:
+            work = partial(unused_values.drop, keys, resource)
+            self._run(changing.changed(keys, resource, own.recall.language, work, changing.everything, removes=False))
 
     def _keep_index(self, states: Sequence[ScopeState]) -> None:
         """Have what has no index of this version indexed, so much at a time; till then whoever recalls reads the messages."""

@@ -6,9 +6,11 @@ import logging
 import pytest
 from world import World, contents
 
-from om_api import InvalidInputError, SettingsError
-from om_api.domain.errors import ModelError
+from om_api import InvalidInputError, ObservationalMemory, SettingsError
+from om_api.domain.errors import ModelError, StoreError
 from om_api.domain.values import Outcome
+from om_api.store.backup import unused_values
+from om_api.store.erasing.redacted import values
 from om_workers.llm.scripted import Scripted
 
 SECRETS = {
@@ -408,4 +410,89 @@ def test_with_a_key_a_value_is_found_and_erased_by_itself_and_nothing_of_it_stay
     assert next(hit.text for hit in world.om.recall("ada@example.com", "harold").hits) == "mail ada@example.com please"
     assert len(world.om.erase("harold", matching="ada@example.com").messages) == 1
     assert "bob@example.com" in world.context().text
-    assert len(client.hgetall(f"{prefix}:{{harold}}:redacted")) == 1
+    assert len(_values(world)) == 1
+
+
+def _values(world):
+    return values(world.client.hgetall(f"{world.prefix}:{{harold}}:redacted"))
+
+
+@pytest.fixture
+def keyed(client, prefix, monkeypatch):
+    monkeypatch.setenv("A_KEY", KEY)
+    return _world(client, prefix, key_env="A_KEY", reveal="true")
+
+
+def _said_twice(world):
+    """Each thread says a value of its own and one that both say; the first one's messages are observed."""
+    ids = world.say("mail ada@example.com, cc both@example.com")
+    world.om.force_observe("t-1", "harold")
+    world.settle()
+    world.say("mail bob@example.com, cc both@example.com", thread="t-2")
+    assert len(_values(world)) == 3
+    return ids
+
+
+def _erased(world, ids):
+    assert len(world.om.erase("harold", message_id=ids[0]).messages) == 1
+
+
+def _forgotten(world, ids):
+    world.om.forget(world.om.observations("harold")[0].id, "harold")
+
+
+def _thread_cleared(world, ids):
+    world.om.clear("harold", "t-1")
+
+
+def _dies(*_):
+    raise StoreError("away", stored=None)
+
+
+REMOVALS = [_erased, _forgotten, _thread_cleared]
+
+
+@pytest.mark.parametrize("remove", REMOVALS)
+def test_what_is_removed_leaves_no_encrypted_value_and_what_others_say_stays(keyed, remove):
+    remove(keyed, _said_twice(keyed))
+
+    assert len(_values(keyed)) == 2
+    said = keyed.context(thread="t-2").text
+    assert "bob@example.com" in said
+    assert "both@example.com" in said
+    assert keyed.om.verify() == []
+
+
+@pytest.mark.parametrize("remove", REMOVALS)
+def test_whoever_dies_before_the_values_are_removed_leaves_them_to_the_sweep(keyed, remove, monkeypatch):
+    ids = _said_twice(keyed)
+    with monkeypatch.context() as dying, pytest.raises(StoreError):
+        dying.setattr(unused_values, "drop", _dies)
+        remove(keyed, ids)
+    assert len(_values(keyed)) == 3
+
+    keyed.sweep()
+    assert len(_values(keyed)) == 3  # whoever removes it may live
+    keyed.client.hset(f"{keyed.prefix}:{{harold}}:redacted", "~", 1)
+    keyed.client.zadd(f"{keyed.prefix}:resources", {"harold": 1})
+    keyed.sweep()
+    assert len(_values(keyed)) == 2
+    assert keyed.om.verify() == []
+
+
+def test_a_value_that_is_said_again_while_its_last_message_is_erased_can_be_put_back(keyed, monkeypatch):
+    ids = keyed.say("mail ada@example.com")
+    said = {"role": "user", "content": "and again ada@example.com", "resource_id": "harold", "thread_id": "t-1"}
+    late, looked, other = [], unused_values.texts, ObservationalMemory(keyed.settings, client=keyed.client)
+
+    def texts(keys, resource):
+        found = yield from looked(keys, resource)
+        if not late:
+            late.append(other.add_message(said))
+        return found
+
+    monkeypatch.setattr(unused_values, "texts", texts)
+    keyed.om.erase("harold", message_id=ids[0])
+
+    assert late
+    assert "and again ada@example.com" in keyed.context().text

@@ -13,6 +13,7 @@ from om_api.store.backup import backup_format
 from om_api.store.backup.backup_format import Line, Text, as_text
 from om_api.store.driver.replies import Pair, as_int, as_pairs, server_ms
 from om_api.store.driver.steps import Batch, Steps, batch, by_name
+from om_api.store.erasing.redacted import values
 from om_api.store.memory.clear import threads_of
 from om_api.store.memory.decoding import AWAY, as_generation, as_observation, unsealed_threads
 from om_api.store.memory.instant import NOTHING, Instant, Wanted, lasts, settled
@@ -80,7 +81,7 @@ def _living(found: "ExportSnapshot") -> Iterator[Line]:
     yield from _threads(found)
     if fields := found.hash(of.working):
         yield backup_format.WorkingLine(fields=_fields(fields))
-    if sealed := found.hash(of.redacted):
+    if sealed := values(found.hash(of.redacted)):
         yield backup_format.RedactedLine(fields=_fields(sealed))
     for alias, thread in as_aliases(found.hash(of.aliases)).items():
         yield backup_format.AliasLine(alias=alias, thread=thread)

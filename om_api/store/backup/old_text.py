@@ -71,6 +71,12 @@ def redact(keys: Keys, resource: str, redactor: Redactor, *, dry_run: bool = Fal
     raise StoreError(f"{resource} changes faster than it can be redacted: repeat, which is safe.", stored=None)
 
 
+def texts(keys: Keys, resource: str) -> Steps[list[bytes]]:
+    """All that stands in a memory; of hashes a field's name and value, by lines."""
+    found = yield from _places(keys, resource, lambda _: bytes)
+    return [each for place in found for each in place.held]
+
+
 def _told(kinds: Counter[str], places: Counter[str], outcome: Outcome) -> OldText:
     return OldText(outcome, dict(sorted(kinds.items())), {name: n for name, n in sorted(places.items()) if n})
 
