@@ -162,8 +162,7 @@ class Syncing:
         end, forgets = yield from head(self._keys, resource, thread)
         anew = named(messages, history.said)
         known = yield from recognise(self._keys, resource, thread, {*history.ids, *anew})
-        by_its_chain = _history_of(messages, history.said, anew)
-        history = max(history, by_its_chain, key=partial(_matches, messages, known))
+        history = max(history, _history_of(messages, history.said, anew), key=partial(_matches, messages, known))
         if _matches(messages, known, history) == len(messages):
             return history, Synced((), 0, len(messages))
         there = yield from self._kept(talk, known)
@@ -174,8 +173,7 @@ class Syncing:
         forgotten = old - known.keys()
         named_ones = [*zip(aligned.ids, messages, strict=True)]
         same = _same(*alike, aligned.ids) if self._writer.redacting.is_on(resource) else set()
-        gone_or_same = forgotten | same
-        there_already = [name in gone_or_same or _is_known(known.get(name), each) for name, each in named_ones]
+        there_already = [name in forgotten | same or _is_known(known.get(name), each) for name, each in named_ones]
         sent = [n for n, is_there in enumerate(there_already) if not is_there]
         ready = self._ready(talk._replace(messages=_dated(there, aligned.ids, messages, sent)), aligned.ids, sent)
         tally = yield from self._sent(talk, ready, aligned.ids[-1], end)
