@@ -48,8 +48,7 @@ def build(settings: Settings, queues: TaskQueues, client: Any = None, registry: 
     events = EventPublisher(settings, connection, keys)
     registry, ledger = registry or Registry(settings, stopping.wait_for), Ledger(settings, connection, keys, events)
     admission = Admission(connection, keys, stopping=stopping)
-    redacting = Redacting(settings, keys)
-    requests = RedactedRequests(redacting, connection)
+    requests = RedactedRequests(redacting := Redacting(settings, keys), connection)
     return Services(
         settings=settings,
         connection=connection,
