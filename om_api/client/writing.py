@@ -166,13 +166,11 @@ class Writer:
             raise
         yield from self.redacting.keep(resource, values)
         tally.take(pushed)
-        if pushed.alias:
-            return False
-        for each, known in pushed.other:
+        for each, known in pushed.other if not pushed.alias else ():
             waits = self._replicas(resource)
             said = yield from amend(self._keys, each, known, self.count, replace=replace, replicas=waits)
             tally.said(each.message.id, said, sealed=known.day > 0)
-        return not pushed.apart
+        return not (pushed.alias or pushed.apart)
 
     def _pace(self, resource: str, pusher: Pusher, ahead_s: float) -> PushPace:
         limits = self._settings.for_agent(resource).push_limits
