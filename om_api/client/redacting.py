@@ -39,13 +39,13 @@ class Redacting:
         own = self._settings.for_agent(resource).redaction
         return redactor(own) if own.is_on else None
 
-    def is_on(self, resource: str) -> bool:
+    def redacts_store(self, resource: str) -> bool:
         """Whether what is stored of it is redacted."""
         return self._settings.for_agent(resource).redaction.before == "store"
 
     def before_store(self, resource: str) -> Redactor | None:
         """Who redacts what is stored."""
-        return self.before_models(resource) if self.is_on(resource) else None
+        return self.before_models(resource) if self.redacts_store(resource) else None
 
     # -- messages, which are prepared before they are sent ---------------------------------------------------------------
 
@@ -130,11 +130,11 @@ class Redacting:
         if own is None:
             return kept, given
         kept = [own.message(each, Redactions()) for each in kept]
-        names = {name for each in kept for name in _names(each)}
+        names = {name for each in kept for name in _names(each.content)}
         strange = yield from self._strange(resource, own, names)
         if not strange:
             return kept, given
-        kept = [each if strange.isdisjoint(_names(each)) else _nameless(each) for each in kept]
+        kept = [each if strange.isdisjoint(_names(each.content)) else _nameless(each) for each in kept]
         there = {said_by(each) for each in kept}
         return kept, [each if said_by(each) in there else _nameless(each) for each in given]
 
@@ -159,19 +159,18 @@ class Redacting:
             return {}
         with suppress(SettingsError, StoreError):  # placeholders can be read too
             vault = redactor(own).vault
-            names = list(placeholders(msgspec.json.encode(shown, enc_hook=str).decode()))
-            sealed = yield from redacted.sealed_of(self._keys, resource, names)
+            sealed = yield from redacted.sealed_of(self._keys, resource, _names(shown))
             opened = {name: vault.open(name, each) for name, each in sealed.items()} if vault else {}
             return {name: value for name, value in opened.items() if value is not None}
         return {}
 
 
-def _names(message: Message) -> list[str]:
-    return list(placeholders(msgspec.json.encode(message.content, enc_hook=str).decode()))
+def _names(shown: Any) -> list[str]:
+    return list(placeholders(msgspec.json.encode(shown, enc_hook=str).decode()))
 
 
 def _nameless(message: Message) -> Message:
-    words = {name: f"[{name.partition(' ')[0]}]" for name in _names(message)}
+    words = {name: f"[{name.partition(' ')[0]}]" for name in _names(message.content)}
     return msgspec.structs.replace(message, content=put_back_in(message.content, words))
 
 

@@ -117,7 +117,7 @@ class Syncing:
             history, found = yield from self._compared(talk, history)
         if found is None:
             return None
-        if found.changed and self._writer.redacting.is_on(talk.resource):
+        if found.changed and self._writer.redacting.redacts_store(talk.resource):
             found = yield from self._really_changed(talk, history.ids, found)
         end = history._replace(changed=found.changed).cut()
         self._last.put(place, end, _BYTES * len(end.ids))
@@ -172,7 +172,7 @@ class Syncing:
         known |= yield from recognise(self._keys, resource, thread, aligned.ids)
         forgotten = old - known.keys()
         named_ones = [*zip(aligned.ids, messages, strict=True)]
-        same = _same(*alike, aligned.ids) if self._writer.redacting.is_on(resource) else set()
+        same = _same(*alike, aligned.ids) if self._writer.redacting.redacts_store(resource) else set()
         there_already = [name in forgotten | same or _is_known(known.get(name), each) for name, each in named_ones]
         sent = [n for n, is_there in enumerate(there_already) if not is_there]
         ready = self._ready(talk._replace(messages=_dated(there, aligned.ids, messages, sent)), aligned.ids, sent)

@@ -42,9 +42,7 @@ class GetContext(Arguments):
     resource_id: ResourceName
     thread_id: ThreadName
     also: Also = ()
-    model: str = Field(
-        "", max_length=200, description="your model's name"
-    )  # what no model is called the memory refuses
+    model: str = Field("", max_length=200, description="your model's name")  # the memory refuses what is none
     max_tokens: int = bounded_by(MANY)
     cursor: Cursor = ""
 

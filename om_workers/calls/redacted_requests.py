@@ -28,44 +28,32 @@ class RedactedRequests:
 
     def messages(self, resource: str, messages: Sequence[Message]) -> list[Message]:
         """Messages as a request may be made of them; raises ModelError as `request` does."""
-        if (redactor := self._redactor(resource)) is None:
-            return list(messages)
-        told = Redactions()
-        made = [redactor.message(each, told) for each in messages]
-        self._connection.run(self._redacting.keep(resource, told))
-        return made
+        return self._redacted(resource, [*messages], _messages)
 
     def value(self, resource: str, value: T) -> T:
         """The same of a JSON value."""
-        if (redactor := self._redactor(resource)) is None:
-            return value
-        told = Redactions()
-        made: T = redactor.value(value, told)
-        self._connection.run(self._redacting.keep(resource, told))
-        return made if told else value
+        return self._redacted(resource, value, Redactor.value)
 
     def request(self, resource: str, request: Request) -> Request:
         """A request as it may be sent. Raises ModelError (retryable) where it cannot be redacted: nothing is sent then."""
-        if (redactor := self._redactor(resource)) is None:
-            return request
-        told = Redactions()
-        made = _request(request, redactor, told)
-        self._connection.run(self._redacting.keep(resource, told))
-        return made if told else request
+        return self._redacted(resource, request, _request)
 
     def reply(self, resource: str, reply: Reply) -> Reply:
         """An answer as it may be read: a model may say what it was not told."""
-        if (redactor := self._redactor(resource)) is None:
-            return reply
-        told = Redactions()
-        text = _prompt(reply.text, redactor, told)
-        self._connection.run(self._redacting.keep(resource, told))
-        return structs.replace(reply, text=text) if told else reply
+        return self._redacted(resource, reply, _reply)
 
     def clean(self, resource: str, error: ModelError) -> None:
         """Make an error one that may be told: a provider quotes what it was sent, and may say what it was not."""
         if redactor := self._redactor(resource):
             error.args = tuple(redactor.text(str(each), Redactions()) for each in error.args)
+
+    def _redacted(self, resource: str, said: T, redact: Callable[[Redactor, T, Redactions], T]) -> T:
+        if (redactor := self._redactor(resource)) is None:
+            return said
+        told = Redactions()
+        made = redact(redactor, said, told)
+        self._connection.run(self._redacting.keep(resource, told))
+        return made if told else said
 
     def _redactor(self, resource: str) -> Redactor | None:
         try:
@@ -74,7 +62,15 @@ class RedactedRequests:
             raise ModelError(f"no model is asked: {error}", retryable=True, retry_after=60.0) from error
 
 
-def _request(request: Request, redactor: Redactor, told: Redactions) -> Request:
+def _messages(redactor: Redactor, messages: list[Message], told: Redactions) -> list[Message]:
+    return [redactor.message(each, told) for each in messages]
+
+
+def _reply(redactor: Redactor, reply: Reply, told: Redactions) -> Reply:
+    return structs.replace(reply, text=_prompt(reply.text, redactor, told))
+
+
+def _request(redactor: Redactor, request: Request, told: Redactions) -> Request:
     text: Callable[[str], str] = lambda said: redactor.text(said, told)  # noqa: E731  short for what is said nine times
     counted = Redactions()  # the same again in values, for models that do not read
     values: dict[str, Any] = {
