@@ -3,17 +3,11 @@
 import re
 import unicodedata
 from collections import Counter
-from importlib.resources import files
 
 from om_api.language.words import word_set
 from om_workers.trust.disguises import plain
+from om_workers.trust.lists import lines_of
 from om_workers.trust.reading import words_of
-
-
-def _lines(name: str) -> list[str]:
-    text = files(__package__).joinpath(name).read_text("utf-8")
-    return [line for line in text.split("\n") if line and not line.startswith("#")]
-
 
 _ABOUT = re.compile(
     r"\b(?:the )?user(?:'s|’s)?\b"
@@ -31,7 +25,7 @@ _ABOUT = re.compile(
     r"| (?:is (?:called|named|owned|operated)|belongs|promised|agreed|committed|guaranteed|undertook|swore|(?:still )?owes)\b)",
     re.IGNORECASE,
 )
-_PEOPLE = re.compile(rf"(?<![a-zà-ɏ])(?:{'|'.join(_lines('people.txt'))})", re.IGNORECASE)
+_PEOPLE = re.compile(rf"(?<![a-zà-ɏ])(?:{'|'.join(lines_of('people.txt'))})", re.IGNORECASE)
 _SOMEBODY = re.compile(
     r"\b(?:the|this|your|our) (?:user|customer|client|buyer|person|human|caller|owner)s?\b", re.IGNORECASE
 )
@@ -42,9 +36,10 @@ _NO_NAMES = word_set(
     """user agent assistant english german french spanish monday tuesday wednesday thursday friday saturday sunday january
     february march april june july august september october november december eur usd gbp"""
 )
-_LITTLE = {line.split()[0]: frozenset(line.split()[1:]) for line in _lines("languages.txt")}
+_LITTLE = {line.split()[0]: frozenset(line.split()[1:]) for line in lines_of("languages.txt")}
 _WORDS = re.compile(r"[^\W\d_]+")
 _TELLING = 3  # words from which on the language of a text is known
+_SAMPLE = 400  # characters of a text that tell its script
 
 
 def tells_of_user(note: str) -> bool:
@@ -78,6 +73,3 @@ def _script(text: str) -> str:
     letters = [each for each in text[:_SAMPLE] if each.isalpha()]
     found = Counter("LATIN" if each.isascii() else unicodedata.name(each, "?").split(" ")[0] for each in letters)
     return found.most_common(1)[0][0] if found else ""
-
-
-_SAMPLE = 400

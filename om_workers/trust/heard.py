@@ -63,14 +63,12 @@ class Heard:
     @cached_property
     def distrusted(self) -> list[HeardWords]:
         """What each says whom nobody trusts."""
-        pairs = zip(self._sayings, self._words, strict=True)
-        return [HeardWords(each.source, words) for each, words in pairs if not each.trusted]
+        return [HeardWords(each.source, words) for each, words in self._words if not each.trusted]
 
     @cached_property
     def claimants(self) -> list[HeardWords]:
         """Those who may say nothing of the user that stands: what the user himself pastes may well be true of him."""
-        pairs = zip(self._sayings, self._words, strict=True)
-        return [HeardWords(each.source, words) for each, words in pairs if not (each.trusted or each.pasted)]
+        return [HeardWords(each.source, words) for each, words in self._words if not (each.trusted or each.pasted)]
 
     @cached_property
     def telling(self) -> list[HeardWords]:
@@ -82,8 +80,7 @@ class Heard:
     @cached_property
     def own(self) -> frozenset[str]:
         """The words of people who speak for themselves."""
-        own = (words for words, each in zip(self._words, self._sayings, strict=True) if each.trusted and each.own)
-        return frozenset[str]().union(*own)
+        return frozenset[str]().union(*(words for _, words in self._people))
 
     @cached_property
     def ours(self) -> frozenset[str]:
@@ -109,9 +106,8 @@ class Heard:
 
     def alone(self, told: frozenset[str]) -> float:
         """How much of it that saying says which says most of it, of people who speak for themselves."""
-        pairs = zip(self._sayings, self._words, strict=True)
-        own = (self.share(told, words) for each, words in pairs if each.trusted and each.own)
-        return max(max(own, default=0.0), self._noted(told))
+        own = max((self.share(told, words) for _, words in self._people), default=0.0)
+        return max(own, self._noted(told))
 
     def _noted(self, told: frozenset[str]) -> float:
         """How much of it one earlier note on the user says, that says nearly all of it."""
@@ -136,7 +132,7 @@ class Heard:
 
     @cached_property
     def _languages(self) -> set[str]:
-        return {language_of(each.text) for each in self._sayings if each.trusted and each.own} - {""}
+        return {language_of(each.text) for each, _ in self._people} - {""}
 
     @cached_property
     def _strangers(self) -> list[Saying]:
@@ -165,15 +161,21 @@ class Heard:
         return [words_of(line) for line in self._lines if tells_of_user(line)]
 
     @cached_property
-    def _words(self) -> list[frozenset[str]]:
-        return [words_of(each.text) for each in self._sayings]
+    def _people(self) -> list[tuple[Saying, frozenset[str]]]:
+        """What people say for themselves, with its words."""
+        return [(each, words) for each, words in self._words if each.trusted and each.own]
+
+    @cached_property
+    def _words(self) -> list[tuple[Saying, frozenset[str]]]:
+        """Each saying with its words."""
+        return [(each, words_of(each.text)) for each in self._sayings]
 
     def _worth(self, word: str) -> float:
         return self._worths.get(word, self._unheard)
 
     @cached_property
     def _worths(self) -> dict[str, float]:
-        counted = Counter(word for each in self._words for word in each)
+        counted = Counter(word for _, words in self._words for word in words)
         return {word: math.log(1 + (len(self._sayings) + 1) / (1 + times)) for word, times in counted.items()}
 
     @cached_property

@@ -97,7 +97,7 @@ class Judge:
         """Whether notes name somebody as a source whom nobody trusts: what he tells people to do is what he said."""
         named = source.strip(": ").removesuffix(" says").lower()
         return any(
-            named in {each.source.lower(), each.source.removeprefix("tool ").lower()} for each in self._heard.distrusted
+            named in {each.source.lower(), each.source.removeprefix(_TOOL).lower()} for each in self._heard.distrusted
         )
 
     def _told_by(self, said: str, *, pasted: bool = False) -> str:

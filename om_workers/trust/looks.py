@@ -2,9 +2,9 @@
 
 import re
 from enum import IntEnum
-from importlib.resources import files
 
 from om_workers.trust.disguises import beneath, plain
+from om_workers.trust.lists import lines_of
 
 # the same without blanks, for what was spelled letter by letter
 _RUN_TOGETHER = re.compile(
@@ -15,14 +15,9 @@ _RUN_TOGETHER = re.compile(
 )
 
 
-def _lines(name: str) -> list[str]:
-    text = files(__package__).joinpath(name).read_text("utf-8")
-    return [line for line in text.split("\n") if line and not line.startswith("#")]
-
-
 def _compiled(name: str) -> re.Pattern[str]:
-    named = dict(line.split(" ", 1) for line in _lines("names.txt"))
-    either = "|".join(f"(?:{line})" for line in _lines(name))
+    named = dict(line.split(" ", 1) for line in lines_of("names.txt"))
+    either = "|".join(f"(?:{line})" for line in lines_of(name))
     return re.compile(re.sub(r"%([A-Z]+)%", lambda found: named[found[1]], either), re.IGNORECASE)
 
 
