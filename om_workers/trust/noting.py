@@ -1,28 +1,23 @@
 """Noting: the lines of notes as they may stand, and values without what only those say whom nobody trusts."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import groupby, islice
+from collections.abc import Callable, Iterator, Mapping
+from itertools import groupby
 from typing import Any
 
 from msgspec.structs import replace
 
 from om_api.domain.note_lines import body, told
 from om_api.domain.notes.marks import MARK, Mark, mark_of, marked
-from om_api.domain.notes.trust import Trust
-from om_workers.prompts.parse import Observed
-from om_workers.trust.about import tells_of_somebody
+from om_workers.prompts.parse import Observed, Reflected
 from om_workers.trust.judging import Judge
-from om_workers.trust.looks import look_of
-from om_workers.trust.reading import label_of, sentences, source_in, without_label
-from om_workers.trust.sayings import Saying
+from om_workers.trust.reading import label_of, sentences, without_label
 
 _BULLET = "* "
 _SOMEBODY = "somebody"
 _SPEAKERS = ("User", "Agent", "Assistant", "The user", "The agent", "The assistant")
 _WORD = re.compile(r"[\w.-]+")
 _NAMELESS = re.compile(r"[^\w.-]+")
-_MOST_LINES = 200
 _LONGEST_NAME = 60
 
 
@@ -36,6 +31,16 @@ def judged(observed: Observed, judge: Judge) -> Observed:
         current_task=of_task(observed.current_task, judge),
         suggested_response=of_task(observed.suggested_response, judge),
     )
+
+
+def requoted(said: Reflected, judge: Judge) -> Reflected:
+    """A reflection in which what was quoted is quoted again, and no pattern or insight tells it."""
+    if judge.harmless:
+        return said
+    kept = {
+        name: tuple(each for each in getattr(said, name) if not judge.of(each)) for name in ("patterns", "insights")
+    }
+    return replace(said, text=quoted(said.text, judge), **kept)
 
 
 def quoted(text: str, judge: Judge) -> str:
@@ -129,39 +134,3 @@ def of_task(text: str, judge: Judge) -> str:
     if judge.harmless or not text:
         return text
     return "\n".join(line for line in text.split("\n") if not judge.only_heard(without_label(line.strip())))
-
-
-def unmarked(lines: Iterable[str]) -> Iterator[str]:
-    """What lines of notes tell that are not marked."""
-    return (said for line in lines if (said := told(line)) and not mark_of(line))
-
-
-def vouched_in(texts: Sequence[str]) -> list[str]:
-    """The newest lines of notes that are not marked, at most 200."""
-    return list(islice(unmarked(_newest_first(texts)), _MOST_LINES))
-
-
-def told_in(texts: Sequence[str], trust: Trust) -> list[Saying]:
-    """What the newest of them say that a tool said of some person, or to a model: whoever repeats it repeats the tool."""
-    said = attributed_in(islice(_newest_first(texts), _MOST_LINES), trust)
-    return [each for each in said if tells_of_somebody(each.text) or look_of(each.text)]
-
-
-def _newest_first(texts: Sequence[str]) -> Iterator[str]:
-    return (line for text in reversed(texts) for line in reversed(text.split("\n")))
-
-
-def attributed_in(lines: Iterable[str], trust: Trust) -> list[Saying]:
-    """What lines of notes say that a tool or a page said whom nobody trusts."""
-    sources = ((said, source_in(said)) for said in unmarked(lines))
-    return [
-        Saying(f"tool {name}", without_label(said), trusted=False)
-        for said, name in sources
-        if name and not trust.of_tool(name)
-    ]
-
-
-def marks_in(texts: Sequence[str]) -> list[Mark]:
-    """What is quoted in notes."""
-    lines = (line for text in texts if MARK in text for line in text.split("\n"))
-    return [mark for line in lines if (mark := mark_of(line))]

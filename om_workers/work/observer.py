@@ -22,8 +22,9 @@ from om_workers.process.stopping import StoppedError
 from om_workers.prompts.parse import Observed, parse_batch, parse_observer
 from om_workers.prompts.recalled import NOTHING_SHOWN, Shown
 from om_workers.prompts.render import Manner, batch_request, observer_request
+from om_workers.trust.earlier import told_in, vouched_in
 from om_workers.trust.judging import Judge
-from om_workers.trust.noting import judged, told_in, vouched_in
+from om_workers.trust.noting import judged
 from om_workers.trust.sayings import all_untrusted, sayings
 from om_workers.work import extracting, isolation, sealed
 from om_workers.work.hooked import Hooks

@@ -27,8 +27,9 @@ from om_workers.prompts.parse import Reflected
 from om_workers.prompts.render import reflector_request
 from om_workers.prompts.threads import thread_section
 from om_workers.prompts.wording import let_go
-from om_workers.trust.condensed import judge_of, requoted
+from om_workers.trust.earlier import judge_of
 from om_workers.trust.judging import Judge
+from om_workers.trust.noting import requoted
 from om_workers.work import extracting
 from om_workers.work.committing import Committer, Thought
 from om_workers.work.condensing import USUAL, Condensed, Condensing, Task, usable

@@ -22,7 +22,7 @@ from om_workers.llm.base import Reply
 from om_workers.process.event_publisher import ChunkSummary
 from om_workers.prompts.parse import Observed
 from om_workers.prompts.recalled import Shown
-from om_workers.trust.noting import marks_in
+from om_workers.trust.earlier import marks_in
 from om_workers.work.extracting import NOTHING_FOUND, Found, of_thread, said_so_far
 from om_workers.work.services import Services
 
