@@ -1,7 +1,9 @@
 """Where mail addresses, phone and card numbers, IBANs and secrets stand in a text; libraries judge what patterns suspect."""
 
 import re
+from bisect import bisect
 from collections.abc import Callable, Collection, Iterator
+from operator import attrgetter
 
 from phonenumbers import Leniency, PhoneNumberMatcher
 from stdnum import iban, luhn
@@ -27,6 +29,7 @@ _SUSPECTED = {  # a look that costs nothing, for most texts
 }
 _ABROAD = re.compile(r"[+＋]\s?[(]?\d")
 _NO_WORD = re.compile(r"[ -]")
+_start = attrgetter("start")
 _SPACES = dict.fromkeys(map(ord, "\u00a0\u2007\u2009\u200a\u202f"), " ") | dict.fromkeys(
     map(ord, "\u2010\u2011\u2012"), "-"
 )
@@ -38,12 +41,14 @@ def find(text: str, kinds: Collection[str], region: str | None = None, also: Fin
     `region` is the country (AT) of phone numbers that name none; without it these are not found. `also` finds more.
     """
     taken = [Sensitive("", *each.span()) for each in PLACEHOLDER.finditer(text)] if "[" in text else []
-    found = list[Sensitive]()
     for each in _all(text, kinds, region, also):
-        if not any(each.start < other.end and other.start < each.end for other in taken):
-            taken.append(each)
-            found.append(each)
-    return sorted(found, key=lambda each: each.start)
+        place = bisect(
+            taken, each.start, key=_start
+        )  # what is taken stays in order: it overlaps its neighbours, or nothing
+        before_next = place == len(taken) or each.end <= taken[place].start
+        if before_next and (not place or taken[place - 1].end <= each.start):
+            taken.insert(place, each)
+    return [each for each in taken if each.kind]
 
 
 def _all(text: str, kinds: Collection[str], region: str | None, also: Finder | None) -> Iterator[Sensitive]:

@@ -78,10 +78,8 @@ class Redactor:
         """A JSON value, whose texts are redacted, names of fields too; what stands under the name of a secret is one."""
         if isinstance(value, str):
             return self._named(value, told, name)
-        if isinstance(value, Mapping):
-            return self._fields(value, told)
-        if isinstance(value, list | tuple):
-            return [self.value(each, told, name) for each in value]
+        if isinstance(value, Mapping | list | tuple):
+            return self._within(value, told, name)
         if type(value) is int and self._secrets and is_password(name):
             return self._placeholder("secret", str(value), told)
         if type(value) is int and value >= _LEAST_CARD:  # the number of a card that nobody quoted
@@ -89,14 +87,24 @@ class Redactor:
             return value if (made := self.text(said, told)) == said else made
         return value
 
+    def _within(self, value: Any, told: Redactions, name: str) -> Any:
+        """An object or a list; what nests too deeply to be gone through is read as the text that it is written as."""
+        try:
+            if isinstance(value, Mapping):
+                return self._fields(value, told)
+            return [self.value(each, told, name) for each in value]
+        except RecursionError:
+            written = msgspec.json.encode(value, enc_hook=str).decode()
+            return value if (made := self.text(written, told)) == written else made
+
     def _fields(self, value: Mapping[Any, Any], told: Redactions) -> dict[Any, Any]:
         """An object; of two names that one placeholder stands for, the later one is numbered."""
-        made = dict[Any, Any]()
+        made, numbers = dict[Any, Any](), Counter[Any]()
         for key, each in value.items():
-            name, n = self.value(key, told), 1
+            name = said = self.value(key, told)
             while name in made or (name != key and name in value):
-                n += 1
-                name = f"{self.value(key, Redactions())} ({n})"
+                numbers[said] += 1
+                name = f"{said} ({numbers[said] + 1})"
             made[name] = each if _is_data(key, each, value) else self._of_field(key, each, told)
         return made
 

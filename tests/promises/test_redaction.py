@@ -480,6 +480,29 @@ def test_whoever_dies_before_the_values_are_removed_leaves_them_to_the_sweep(key
     assert keyed.om.verify() == []
 
 
+def test_a_removal_that_began_while_values_of_another_were_removed_is_left_to_the_sweep(keyed, monkeypatch):
+    mine, others = _said_twice(keyed), keyed.say("mail cid@example.com", thread="t-3")
+    late, looked, other = [], unused_values.texts, ObservationalMemory(keyed.settings, client=keyed.client)
+    drop = unused_values.drop
+
+    def texts(keys, resource):
+        found = yield from looked(keys, resource)
+        if not late:
+            late.append(other)
+            monkeypatch.setattr(unused_values, "drop", _dies)
+            with pytest.raises(StoreError):
+                other.erase("harold", message_id=others[0])
+        return found
+
+    monkeypatch.setattr(unused_values, "texts", texts)
+    keyed.om.erase("harold", message_id=mine[0])
+    monkeypatch.setattr(unused_values, "drop", drop)
+
+    assert late
+    assert len(_values(keyed)) == 3  # the other's value is there still
+    assert int(keyed.client.hget(f"{keyed.prefix}:{{harold}}:redacted", "~"))
+
+
 def test_a_value_that_is_said_again_while_its_last_message_is_erased_can_be_put_back(keyed, monkeypatch):
     ids = keyed.say("mail ada@example.com")
     said = {"role": "user", "content": "and again ada@example.com", "resource_id": "harold", "thread_id": "t-1"}

@@ -4,7 +4,7 @@ from om_api.redaction.placeholders import placeholders
 from om_api.store.backup.old_text import texts
 from om_api.store.driver.replies import as_hash, number
 from om_api.store.driver.steps import Steps, Verb
-from om_api.store.erasing.redacted import KEPT, values
+from om_api.store.erasing.redacted import KEPT, MARKED, values
 from om_api.store.memory.keys import Keys
 
 _TRIES = 5
@@ -22,7 +22,8 @@ def drop(keys: Keys, resource: str) -> Steps[int]:
         if names:
             for text in (yield from texts(keys, resource)):
                 names.difference_update(placeholders(text.decode("utf-8", "replace")))
-        dropped = yield from Verb("drop_values", [key], [held.get(KEPT.encode(), b"0"), *sorted(names)], number)
+        state = held.get(KEPT.encode(), b"0"), held.get(MARKED.encode(), b"")
+        dropped = yield from Verb("drop_values", [key], [*state, *sorted(names)], number)
         if dropped >= 0:
             return dropped
     return 0

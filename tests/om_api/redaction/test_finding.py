@@ -123,6 +123,19 @@ def test_of_two_that_overlap_the_secret_stands():
     assert [(each.kind, text[each.start : each.end]) for each in find(text, KINDS)] == [("secret", "geheim1")]
 
 
+def test_what_another_judge_finds_first_or_last_stands_only_where_nothing_is_taken():
+    text = "ab@example.com [email] cd@example.com x"
+    whole = [Sensitive("phone", start, start + 3) for start in range(len(text) - 2)]
+    free = [Sensitive("phone", 36, 39)]
+    assert find(text, KINDS, also=lambda _: whole) == [
+        Sensitive("email", 0, 14),
+        Sensitive("email", 23, 37),
+    ]
+    assert find(text + " y", KINDS, also=lambda _: [Sensitive("phone", 37, 40), *free])[-1] == Sensitive(
+        "phone", 37, 40
+    )
+
+
 def test_another_judge_adds_what_it_finds():
     also = lambda text: [Sensitive("secret", 0, 3), Sensitive("person", 4, 6)]  # noqa: E731
     assert find("abc de ada@example.com", KINDS, None, also)[:1] == [Sensitive("secret", 0, 3)]
@@ -155,6 +168,7 @@ PIECES += [
     "[{",
     "\u00a01",
 ]
+PIECES += ["a@b.com ", "token=a1b2c3d4 "]
 PIECES += ["-----BEGIN PRIVATE KEY-----", "bearer ", "+1 (", "aB1" * 9 + "-"]
 
 

@@ -92,6 +92,37 @@ def test_fields_that_are_named_by_addresses_all_stay(redactor):
     assert redactor.value(once, Redactions()) == once
 
 
+def test_of_many_fields_that_are_named_by_addresses_none_is_looked_at_again():
+    looked = []
+    redactor = Redactor(lambda text: looked.append(text) or find(text, KINDS))
+    made = redactor.value({f"u{n}@example.com": n for n in range(500)}, Redactions())
+
+    assert [*made] == ["[email]", *(f"[email] ({n})" for n in range(2, 501))]
+    assert len(looked) == 500
+
+
+def _nested(levels, inner):
+    value = inner
+    for n in range(levels):
+        value = [value] if n % 2 else {"a": value}
+    return value
+
+
+@pytest.mark.parametrize("levels", [200, 700])
+def test_what_nests_deeply_is_redacted_and_what_holds_nothing_stays(levels):
+    for inner, finds in (("hello", False), (f"to {EMAIL}", True)):
+        text = msgspec.json.encode(_nested(levels, inner)).decode()
+        member = msgspec.json.encode({"role": "user", "content": text, "metadata": _nested(levels, inner)})
+        message = Message(role="user", content=text, metadata=_nested(levels, inner))
+
+        made = PLAIN.message(message, Redactions())
+        assert (made is not message) == finds
+        assert ("[email]" in made.content) == finds
+        cleaned = PLAIN.member(member, Redactions())
+        assert (cleaned != member) == finds
+        assert EMAIL.encode() not in cleaned + msgspec.json.encode(made)
+
+
 def test_the_number_of_a_card_is_found_without_quotes():
     assert PLAIN.value({"card": 4111111111111111, "at": 1763600000000}, Redactions()) == {
         "card": "[card]",
