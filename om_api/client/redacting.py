@@ -22,7 +22,7 @@ from om_api.store.erasing import redacted
 from om_api.store.memory.keys import Keys
 
 T = TypeVar("T")
-_REMEMBERED = 65_536  # encrypted values of messages that are prepared and not sent yet
+_REMEMBERED = 65_536  # encrypted values of messages that are prepared and not sent yet, and those kept last
 
 
 class Redacting:
@@ -97,7 +97,19 @@ class Redacting:
 
     def keep(self, resource: str, told: Redactions) -> Steps[None]:
         """Keep what was replaced, and count it."""
+        for name, sealed in told.sealed.items():
+            self._sealed.put((resource, name), sealed)
         return redacted.keep(self._keys, resource, told)
+
+    def keep_again(self, resource: str, stored: object) -> Steps[None]:
+        """Keep the values of something once more that was stored long after they were kept, if this process kept them.
+
+        Time 0: a model is asked, and they are kept. Time 1: another removes something: nothing stands for them, so they go.
+        Time 2: what the model noted is stored.
+        """
+        names = {*placeholders(msgspec.json.encode(stored).decode())}
+        sealed = {name: value for name in names if (value := self._sealed.get((resource, name)))}
+        return redacted.keep(self._keys, resource, Redactions(sealed=sealed))
 
     def stored(self, resource: str, value: T) -> Steps[T]:
         """A text, or a JSON value, as it may be stored."""

@@ -251,6 +251,7 @@ class Observer:
             did = self._run(chunking.buffer(self._services.keys, resource, observation, new_id(), segment))
             span.note(outcome=did, thread=read.chunk.thread, chunk=chunk, messages=len(read.messages), tokens=tokens)
         if did is Outcome.BUFFERED:
+            self._run(self._services.redacting.keep_again(resource, observation))
             self._services.events.buffered(read.scope, read.summary, observation, began)
             self._services.events.extracted(read.scope, read.summary, found.extracted, found.refused)
             self._services.events.marked(resource, observation.marked)

@@ -503,6 +503,32 @@ def test_a_removal_that_began_while_values_of_another_were_removed_is_left_to_th
     assert int(keyed.client.hget(f"{keyed.prefix}:{{harold}}:redacted", "~"))
 
 
+@pytest.mark.parametrize("remove", [_forgotten, _thread_cleared])
+def test_what_a_model_is_about_to_note_can_be_put_back_though_something_is_removed_meanwhile(
+    client, prefix, monkeypatch, remove
+):
+    monkeypatch.setenv("A_KEY", KEY)
+    world = _world(client, prefix, before="model", key_env="A_KEY", reveal="true")
+    ids = world.say("mail bob@example.com")
+    world.om.force_observe("t-1", "harold")
+    world.settle()
+    world.say("mail ada@example.com", thread="t-2")
+    completes, asked = world.model.complete, []
+
+    def complete(request):
+        if not asked:
+            asked.append(remove(world, ids))
+        return completes(request)
+
+    monkeypatch.setattr(world.model, "complete", complete)
+    world.om.force_observe("t-2", "harold")
+    world.settle()
+
+    assert asked
+    assert len(_values(world)) == 1
+    assert "mail ada@example.com" in world.context(thread="t-2").text
+
+
 def test_a_value_that_is_said_again_while_its_last_message_is_erased_can_be_put_back(keyed, monkeypatch):
     ids = keyed.say("mail ada@example.com")
     said = {"role": "user", "content": "and again ada@example.com", "resource_id": "harold", "thread_id": "t-1"}
