@@ -131,12 +131,17 @@ def view_of(turn: AgentTurn, names: Sequence[str | None], context: Context, rend
 def _with_asked(turn: AgentTurn, names: Sequence[str | None], context: Context) -> Context:
     """A context in which the user's newest words are raw, though a note may stand for them."""
     said = [*zip(turn.messages, names, strict=True)]
-    asked, name = next((pair for pair in reversed(said) if pair[0].role == "user"), (None, None))
+    asked, name = next((pair for pair in reversed(said) if _is_asked(pair[0])), (None, None))
     tail = context.made.tail
     if asked is None or name is None or any(message.id == name for message in tail.messages):
         return context
     tail = tail.led_by(msgspec.structs.replace(asked, id=name))
     return msgspec.structs.replace(context, made=context.made._replace(tail=tail))
+
+
+def _is_asked(message: Message) -> bool:
+    """Whether a user says something: in some frameworks results of tools are his too."""
+    return message.role == "user" and any(part["type"] != "tool-result" for part in message.parts)
 
 
 class _Group(NamedTuple):
