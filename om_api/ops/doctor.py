@@ -194,7 +194,8 @@ def _telemetry(settings: Settings) -> Iterator[Finding]:
 def _prompt_cache(settings: Settings) -> Iterator[Finding]:
     """When what is ready waits no longer for the prompt cache of the agents' model, where it does."""
     if settings.memory.prompt_cache.timing != "threshold" and (lifetime := settings.memory.cache.lifetime_ms):
-        says = f"of {settings.memory.actor_model or 'the agents'} is cold {amount(lifetime // 1000, 'second')} after its last use"
+        whose = settings.memory.actor_model or "the agents"
+        says = f"that of {whose} is cold {amount(lifetime // 1000, 'second')} after its last use"
         yield Finding(OK, "prompt cache", f"{says}; om stats AGENT says when")
 
 

@@ -73,10 +73,10 @@ def observations(
     found = [each for each in found if each.marked or not marked]
     if as_json:
         print_json(found)
-    elif with_text:
-        _print_texts([(f"observation {each.id} of {each.thread_id}", _lines(each.text, marked)) for each in found])
     elif marked and not found:
         note(f"no line of the observations in force of {resource} is marked")
+    elif with_text:
+        _print_texts([(f"observation {each.id} of {each.thread_id}", _lines(each.text, marked)) for each in found])
     else:
         rows = [_observation(each, _lines(each.text, marked)) for each in found]
         print_table(_COLUMNS, rows, least=_LEAST[1:] if marked else _LEAST)

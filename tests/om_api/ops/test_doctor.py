@@ -41,7 +41,7 @@ def test_how_long_a_prompt_cache_is_warm_is_told_where_activation_waits_for_it()
     (finding,) = doctor._prompt_cache(load_settings(environ=named))
 
     assert (finding.level, finding.about) == (OK, "prompt cache")
-    assert finding.says == "of deepseek-chat is cold 3,600 seconds after its last use; om stats AGENT says when"
+    assert finding.says == "that of deepseek-chat is cold 3,600 seconds after its last use; om stats AGENT says when"
     assert list(doctor._prompt_cache(load_settings(environ=none))) == []
 
 

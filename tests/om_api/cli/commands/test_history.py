@@ -161,4 +161,5 @@ def test_a_table_of_what_was_marked_shows_the_marked_lines_in_eighty_columns_too
     assert "⚠" in shown
     world.om.clear("harold")
     world.say("My flight is on Friday.")
-    assert "is marked" in om("observations", "harold", "--marked").output
+    for texts in ((), ("--text",)):
+        assert "is marked" in om("observations", "harold", "--marked", *texts).output

@@ -19,6 +19,7 @@ def test_it_tells_how_much_asks_and_replaces(om, told):
     assert result.exit_code == 0, result.output
     assert "1 email:\n  messages: 1 place\n" in result.stdout
     assert "ada@example.com" not in result.output
+    assert result.stdout.endswith("redacted\n")
     assert "backups and exported files are not reached" in result.stderr
     assert _said(told) == "write to [email]"
 
