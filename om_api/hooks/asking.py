@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from om_api.domain.errors import OMError
 from om_api.domain.extras import missing
 from om_api.domain.webhooks.hook import Fault, Given, Hook, Hooked, HookFailure, Point
 from om_api.hooks.answers import LONGEST, merged
@@ -67,7 +68,7 @@ def _detail(hook: Hook, error: Exception) -> str:
     """What happened, in a sentence; only of what is not ours the class of the error is told."""
     if isinstance(error, TimeoutError):
         return f"it did not answer within {hook.timeout:g} s"
-    own = isinstance(error, (AnswerError, MissingHookError))
+    own = isinstance(error, OMError)
     return str(error) if own else f"it failed with {type(error).__name__}: {error}"
 
 

@@ -28,7 +28,7 @@ def command(folder, out, jobs):
         "--out",
         str(folder / out),
     ]
-    return [sys.executable, "-m", "om_bench", *words]
+    return [sys.executable, "-c", "from om_api.cli import main; main()", "bench", *words]
 
 
 def read(_system, prompt):

@@ -1,7 +1,9 @@
-"""`om bench`: what this system is worth in figures. Its rooms are the workers', so it runs as a process of its own."""
+"""`om bench`: what this system is worth in figures. Its rooms are the workers', so another program takes over this process.
+
+A program beside this one would go on, and pay for models, where this one is killed.
+"""
 
 import os
-import subprocess
 import sys
 
 import click
@@ -16,5 +18,5 @@ def bench(ctx: click.Context, words: tuple[str, ...]) -> None:
     """Measure speed, cost, and what a memory keeps."""
     target: Target = ctx.obj
     environ = os.environ | ({"OM_REDIS_URL": target.url} if target.url else {})
-    child = [sys.executable, "-m", "om_bench", *words]
-    ctx.exit(subprocess.run(child, check=False, env=environ).returncode)  # noqa: S603 - no shell
+    program = [sys.executable, "-m", "om_bench", *words]
+    os.execve(sys.executable, program, environ)  # noqa: S606 - no shell
