@@ -101,7 +101,7 @@ def _options() -> list[Callable[[Any], Any]]:
                      help="Folder of the run.  [default: named by protocol and model, here]"),
         click.option("--as-if", multiple=True, metavar="MODEL", default=AS_IF, show_default=True,
                      help="Also tell what it would cost with this model; may be repeated."),
-        click.option("--estimate", "only_estimate", is_flag=True, help="Tell what it will cost, and stop."),
+        click.option("--estimate", "only_estimate", is_flag=True, help="Tell what a whole run will cost, and stop."),
         click.option("--yes", is_flag=True, help="Start without asking, whatever it costs."),
         click.option("--show-wrong", is_flag=True, help="Also list the answers that were not right."),
     ]  # fmt: skip
