@@ -79,7 +79,9 @@ test("what is stored is redacted, or told how much would be", async () => {
 
   assert.deepEqual(told, [done, done]);
   assert.deepEqual(server.asked.map(({ url, body }) => [url, body]), [true, false].map((dry) => ["/v1/resources/harold/redact", `{"dry_run":${dry}}`]));
-  await assert.rejects(memory.redact(fresh()), (error) => error instanceof InvalidInputError && /redaction\.before/.test(error.message));
+  const place = fresh();
+  await memory.addMessage(user("x"), place);
+  await assert.rejects(memory.redact(place), (error) => error instanceof InvalidInputError && /redaction\.before/.test(error.message));
 });
 
 test("an Actor tells a shared memory something by a tool, once", async () => {

@@ -75,7 +75,7 @@ class RedactionSettings(Group):
         None,
         "name of the environment variable that holds the key that each value is named by and encrypted with; null: none can"
         " be put back",
-        "the name of an environment variable in capital letters, such as OM_REDACTION_KEY (never the key itself), or null",
+        "the name of an environment variable in capital letters, such as REDACTION_KEY (never the key itself), or null",
         secret=True,
     )
     reveal: bool = switch("true: contexts and recall have the values put back, where the key is set", on=False)
