@@ -1,7 +1,12 @@
 """The beat sends ticks while few wait, and goes on by itself after an outage."""
 
+import contextlib
+import signal
+
 import pytest
-from celery.beat import SchedulingError
+from celery.apps.beat import Beat
+from celery.beat import Scheduler as CelerysScheduler
+from celery.beat import SchedulingError, Service
 
 from om_api import load_settings
 from om_workers.app import app, make_app
@@ -75,3 +80,33 @@ def test_a_beat_sends_ticks_again_when_its_broker_is_back(rail, monkeypatch):
 
     assert beat.apply_async(beat.schedule["om.observer_tick"], advance=False)
     assert dispatch.waiting("ticks") == 1
+
+
+@pytest.fixture
+def _handlers():
+    """Those that the tests' own process has."""
+    kept = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    yield
+    for number, handler in kept.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.usefixtures("_handlers")
+def test_a_beat_that_is_told_to_end_in_a_callback_ends_with_the_next_tick(rail, monkeypatch, number):
+    """Catches Celery's own way: what a handler raises within a weak reference's callback is printed, and forgotten."""
+    ticks = []
+
+    def tick(_):
+        ticks.append(number)
+        assert len(ticks) < 20, "it goes on and on"
+        with contextlib.suppress(SystemExit):  # as such a callback does
+            signal.raise_signal(number)
+
+    monkeypatch.setattr(CelerysScheduler, "tick", tick)
+    made, _ = rail
+    service = Service(made, scheduler_cls=Scheduler)
+    Beat(app=made).install_sync_handler(service)
+    service.start()
+
+    assert len(ticks) == 1
