@@ -5,6 +5,8 @@ That they notice what they must is tested too: each guard, taken out, is found w
 
 import logging
 import os
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 import pytest
 import redis
@@ -13,6 +15,10 @@ from fuzz.everywhere import started
 from fuzz.guards import GUARDS, OF_A_CLUSTER
 from fuzz.minimal import failure, plan_for, told
 from fuzz.playing import plan
+from redis.crc import key_slot
+
+from om_api.store.driver.connection import Connection
+from om_api.store.driver.replies import as_fields
 
 _SEEDS = int(os.environ.get("FUZZ_SEEDS", "50"))
 _ENOUGH = 200
@@ -75,6 +81,22 @@ def test_a_guard_that_is_taken_out_is_found_within_two_hundred_seeds(guard, plai
 def test_no_interleaving_with_slots_on_their_way_loses_or_doubles_a_message(seed, everywhere):
     if found := failure(seed, plan_for(everywhere, seed), everywhere):
         pytest.fail(told(seed, found))
+
+
+def test_a_thread_that_no_game_leads_is_answered_though_its_slot_is_on_its_way(everywhere, prefix):
+    """An archiver's, for whom the game waits: nobody else would move the slot, and a run stood still for an hour."""
+    slots, names = everywhere.slots, [f"{prefix}:{{one}}:{n}" for n in range(300)]
+    for name in names:
+        everywhere.set(name, "kept")
+    slots.leave(key_slot(names[0].encode()))
+    slots.go_on()  # some have gone, others have not: TRYAGAIN
+
+    with ThreadPoolExecutor(1) as thread, closing(slots.stoppable()) as client:
+        found = thread.submit(Connection(client).run, as_fields("MGET", *names)).result(60)
+
+    assert found == [b"kept"] * 300
+    slots.rest()
+    everywhere.unlink(*names)
 
 
 @pytest.mark.timeout(300)

@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import faulthandler
 import logging
 import os
 import sys
@@ -25,11 +26,13 @@ from fuzz.minimal import minimal, plan_for, prefix_of, sweep_away, told
 from fuzz.playing import OPERATIONS, play
 
 Played = tuple[int, Counter[str] | None]  # a seed, and its verbs, None where it failed
+_HANGS_S = 300  # a seed takes seconds: after this long every thread says where it is, and the process ends
 
 
 def _one(client: redis.Redis, operations: int, seed: int) -> Played:
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
     prefix = prefix_of(seed, client)
+    faulthandler.dump_traceback_later(_HANGS_S, exit=True)
     try:
         return seed, play(seed, plan_for(client, seed, operations), client, prefix).verbs
     except Exception as error:  # noqa: BLE001 -- whatever the product raises is a finding; it is played again below
@@ -37,6 +40,7 @@ def _one(client: redis.Redis, operations: int, seed: int) -> Played:
         return seed, None
     finally:
         sweep_away(client, prefix)
+        faulthandler.cancel_dump_traceback_later()
 
 
 def _one_by_url(url: str, operations: int, seed: int) -> Played:

@@ -32,27 +32,31 @@ class Slots:
         self._homes = dict[int, Any]()  # where slots were at first
         self._owners = dict[int, Any]()  # where they are, or are going
         self._sent_on = 0  # requests in a row
+        self._guard = threading.RLock()  # a thread that no game leads may come at any time
 
     def leave(self, slot: int) -> None:
         """A slot sets out for another node: who asks for a key that is gone, or was never there, is sent on (ASK)."""
-        if slot in self._moving or len(self._moving) >= _AT_ONCE:
-            return
-        owner = self._owners.get(slot) or self._cluster.owner(slot)
-        self._homes.setdefault(slot, owner)
-        to = self.dice.choice([node for node in self._cluster.primaries if node is not owner])
-        self._moving[slot], self._owners[slot] = Migration(self._cluster, slot, to), to
-        self._moving[slot].begin()
+        with self._guard:
+            if slot in self._moving or len(self._moving) >= _AT_ONCE:
+                return
+            owner = self._owners.get(slot) or self._cluster.owner(slot)
+            self._homes.setdefault(slot, owner)
+            to = self.dice.choice([node for node in self._cluster.primaries if node is not owner])
+            self._moving[slot], self._owners[slot] = Migration(self._cluster, slot, to), to
+            self._moving[slot].begin()
 
     def go_on(self, slot: int | None = None) -> None:
         """The next keys of a slot go: who asks for several keys has to wait (TRYAGAIN). Where none is left it has arrived."""
-        moving, n = self._moving.get(slot) if slot is not None else self._one(), self.dice.choice([2, 20, 100])
-        if moving and moving.move(n) < n:
-            self._end(moving)
+        with self._guard:
+            moving, n = self._moving.get(slot) if slot is not None else self._one(), self.dice.choice([2, 20, 100])
+            if moving and moving.move(n) < n:
+                self._end(moving)
 
     def arrive(self) -> None:
         """All of a slot is there: who goes by what they know is sent on (MOVED)."""
-        if moving := self._one():
-            self._end(moving)
+        with self._guard:
+            if moving := self._one():
+                self._end(moving)
 
     def stir(self, key: bytes) -> None:
         """Mostly nothing; else the slot of a key that is about to be asked for leaves, or another one goes on."""
@@ -62,17 +66,24 @@ class Slots:
     def met(self, refusals: Sequence[tuple[bytes, Exception]]) -> list[str]:
         """Somebody was told to ask for keys elsewhere, or later; a slot that is waited for goes on. What they were told."""
         words = [_word(error) for _, error in refusals]
-        for slot in {key_slot(key) for key, error in refusals if isinstance(error, TryAgainError)}:
+        for slot in _waited_for(refusals):
             self.go_on(slot)
         self._sent_on = self._sent_on + 1 if {"ASK", "MOVED"}.intersection(words) else 0
         if self._sent_on > _IN_A_ROW:
             raise BrokenError(f"somebody is sent on for ever: {refusals}")
         return [word for word in words if word]
 
+    def give_way(self, refusals: Sequence[tuple[bytes, Exception]]) -> None:
+        """A thread that no game leads was told to ask later: what it waits for arrives, for nobody else would move it."""
+        with self._guard:
+            for moving in [self._moving[slot] for slot in _waited_for(refusals) & self._moving.keys()]:
+                self._end(moving)
+
     def rest(self) -> None:
         """Every slot arrives, and goes home; nodes forget all scripts, so that each game begins alike."""
-        for moving in [*self._moving.values()]:
-            self._end(moving)
+        with self._guard:
+            for moving in [*self._moving.values()]:
+                self._end(moving)
         for slot, home in self._homes.items():
             if self._owners.pop(slot) is not home:
                 self._cluster.move(slot, home)
@@ -149,7 +160,10 @@ class _Line:
             performed((*words[: 3 - len(more)], *more), lambda: self._exchange(commands))
 
     def _exchange(self, commands: list[tuple[bytes, ...]]) -> Any:
-        """Ask; the last reply, which is that of EXEC if there is one. Heartbeats come at any time, and move nothing."""
+        """Ask; the last reply, which is that of EXEC if there is one.
+
+        Heartbeats, and threads that a worker waits for, come at any time: they move nothing but what they wait for.
+        """
         activity = current()
         plays = activity or threading.current_thread() is threading.main_thread()
         if plays:
@@ -160,7 +174,11 @@ class _Line:
         self._replies = [self._reply() for _ in commands]
         asked = accumulate(map(_key, commands), lambda before, own: own or before)
         refusals = [each for each in zip(asked, self._replies, strict=True) if isinstance(each[1], Exception)]
-        told = self._slots.met(refusals) if plays else []
+        told = []
+        if plays:
+            told = self._slots.met(refusals)
+        else:
+            self._slots.give_way(refusals)
         if activity:
             activity.log += told
         last = self._replies[-1]
@@ -179,6 +197,11 @@ def _commands(packed: list[bytes]) -> list[tuple[bytes, ...]]:
     reader = hiredis.Reader()
     reader.feed(b"".join(packed))
     return [tuple(command) for command in iter(reader.gets, False)]
+
+
+def _waited_for(refusals: Sequence[tuple[bytes, Exception]]) -> set[int]:
+    """The slots for which somebody has to wait."""
+    return {key_slot(key) for key, error in refusals if isinstance(error, TryAgainError)}
 
 
 def _key(command: tuple[bytes, ...]) -> bytes:
