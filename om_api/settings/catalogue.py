@@ -54,8 +54,19 @@ def _walk(group: type[Group], path: Key = ()) -> Iterator[tuple[Key, FieldInfo]]
             yield (*path, name), info
 
 
+def _groups(paths: Iterable[Key]) -> dict[Key, list[str]]:
+    """The keys in each group, in the order of the settings."""
+    found: dict[Key, list[str]] = {}
+    for path in paths:
+        for depth, key in enumerate(path):
+            keys = found.setdefault(path[:depth], [])
+            if key not in keys:
+                keys.append(key)
+    return found
+
+
 SETTINGS: dict[Key, FieldInfo] = dict(_walk(MemorySettings))
-GROUPS: frozenset[Key] = frozenset(path[:size] for path in SETTINGS for size in range(len(path)))
+GROUPS = _groups(SETTINGS)
 MODEL_FIELDS: dict[str, FieldInfo] = ModelSettings.model_fields
 
 
@@ -91,10 +102,7 @@ def keys_beside(path: Key) -> list[str]:
     """Return the keys that may stand where the last one of `path` stands."""
     if path[:1] == ("models",):
         return list(Tier.model_fields if path[2:3] == ("tiers",) and path[3:] else MODEL_FIELDS)
-    depth = len(path) - 1
-    return list(
-        dict.fromkeys(known[depth] for known in SETTINGS if known[:depth] == path[:depth] and len(known) > depth)
-    )
+    return list(GROUPS.get(path[:-1], ()))
 
 
 def nearest(path: Key) -> str:
