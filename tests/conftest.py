@@ -1,5 +1,6 @@
 """What every test of the store stands on: a real server, a fake one, and a watch over keys that would live for ever."""
 
+import gc
 import os
 import secrets
 from collections.abc import Callable, Iterator
@@ -20,11 +21,25 @@ from om_api.store.memory.push import ServerClock
 
 T = TypeVar("T")
 ON_A_CLUSTER = bool(os.environ.get("OM_TEST_CLUSTER"))
-BACKENDS = ["cluster"] if ON_A_CLUSTER else ["fakeredis", "server"]
+BACKENDS = ["cluster"] if ON_A_CLUSTER else ["server"]
+on_a_server = pytest.mark.parametrize(
+    "client", BACKENDS, indirect=True
+)  # of the store's tests: not on the fake one too
 settings.register_profile("busy machine", deadline=None)  # how long an example takes says nothing of whether it holds
 settings.load_profile("busy machine")
 hear_ctrl_c()
 os.environ.pop("COLUMNS", None)  # tables would be as wide as where the tests were started
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[Any]:
+    """Twenty thousand tests live as long as the process: nobody looks through them for garbage, now or later."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture
@@ -101,7 +116,7 @@ def cluster_client(cluster: Cluster, prefix: str) -> Iterator[Any]:
 
 @pytest.fixture(params=BACKENDS)
 def client(request: pytest.FixtureRequest, prefix: str) -> Iterator[Any]:
-    """A client of a fake server, and again of a real one; of a cluster instead where OM_TEST_CLUSTER is set."""
+    """A client of a server, for the store's own tests again of a fake one; of a cluster where OM_TEST_CLUSTER is set."""
     if ON_A_CLUSTER:
         yield request.getfixturevalue("cluster_client")
         return

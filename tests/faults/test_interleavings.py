@@ -20,9 +20,9 @@ from redis.crc import key_slot
 from om_api.store.driver.connection import Connection
 from om_api.store.driver.replies import as_fields
 
-_SEEDS = int(os.environ.get("FUZZ_SEEDS", "50"))
+_SEEDS = int(os.environ.get("FUZZ_SEEDS", "25"))
 _ENOUGH = 200
-_ON_A_CLUSTER = 5
+_ON_A_CLUSTER = 3
 _ENOUGH_THERE = 20
 _FOUND = {
     1032: [

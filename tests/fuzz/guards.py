@@ -230,7 +230,7 @@ GUARDS = (
             "  drop(each.key, each.gone)\n  redis.call('UNLINK', each.segment)\n",
             "  drop(each.key, each.gone)\n",
         ),
-        seed=10,
+        seed=20,
     ),
     Guard(
         "archive does not ask whether it is as it was read",
@@ -260,7 +260,7 @@ GUARDS = (
         "recall takes what it did without for what is over",
         "a client that recalled while the archive was away never finds again what stands there",
         _nothing_archived_is_waited_for,
-        seed=11,
+        seed=35,
     ),
 )
 

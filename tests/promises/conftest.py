@@ -8,7 +8,7 @@ FACES = pytest.mark.parametrize("client", [*BACKENDS, "asyncio"], indirect=True)
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_generate_tests(metafunc):
-    """Every promise is kept on a fake server, on a real one, and there by the library's asyncio face too."""
+    """Every promise is kept by the blocking client, and by the library's asyncio face too."""
     if "client" in metafunc.fixturenames:
         metafunc.definition.add_marker(FACES)
 

@@ -1,6 +1,7 @@
 """A memory is written in pieces: what lives as of one instant first, then what is behind it, as far as it still stands."""
 
 import pytest
+from conftest import on_a_server
 from scene import (
     HAROLD,
     activate,
@@ -20,8 +21,6 @@ from scene import (
 from om_api.store.audit.verify import verify
 from om_api.store.backup.exporting import Outgoing
 from om_api.store.memory import clear, reading
-
-on_a_server = pytest.mark.parametrize("client", ["server"], indirect=True)  # many cases of what scripts have no part in
 
 
 def test_sources_that_are_removed_before_their_turn_are_left_out(store):
@@ -51,6 +50,7 @@ def test_a_large_memory_comes_in_small_pieces(store):
     assert max(sizes) <= 500
 
 
+@on_a_server  # a fake one counts to that number
 def test_a_generation_that_never_was_makes_nobody_read_or_clear_without_end(store):
     push(store, 1)
     store.client.hset(store.keys.of("harold").record(HAROLD), mapping={"generation": 10**15, "epoch": "e"})

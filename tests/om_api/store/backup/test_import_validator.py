@@ -3,12 +3,12 @@
 import json
 
 import pytest
+from conftest import on_a_server
 from scene import cleared, exported, filled, import_, nothing_changes, record, rewritten
 
 from om_api.domain.errors import InvalidInputError
 from om_api.store.audit.verify import verify
 
-on_a_server = pytest.mark.parametrize("client", ["server"], indirect=True)  # many cases of what scripts have no part in
 FOR_EVER = 2**63 - 1
 
 

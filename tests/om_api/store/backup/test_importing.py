@@ -1,6 +1,7 @@
 """A memory leaves as lines and arrives as a whole: at once, unchanged, into an empty resource, or not at all."""
 
 import pytest
+from conftest import on_a_server
 from msgspec.structs import astuple
 from scene import (
     HAROLD,
@@ -33,7 +34,6 @@ from om_api.store.memory import seal as seal_steps
 from om_api.store.memory.known import held_records
 
 THREAD = Scope("harold", "t1")
-on_a_server = pytest.mark.parametrize("client", ["server"], indirect=True)  # many cases of what scripts have no part in
 ANEW = ("epoch", "stirred", "stirred_at", "force")  # what a record gets anew, or not at all
 
 

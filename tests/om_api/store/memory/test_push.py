@@ -4,6 +4,7 @@ import time
 
 import pytest
 import redis
+from conftest import on_a_server
 from msgspec import structs
 from scene import (
     AT,
@@ -129,6 +130,7 @@ def test_every_message_of_more_than_a_slice_is_remembered_and_known_again(store)
     assert store.client.exists(of.messages("t1")) == 0
 
 
+@on_a_server
 def test_every_duplicate_is_said_also_of_more_than_lua_can_unpack(store):
     """Catches a reply that is cut: what was not said to be a duplicate would count as added."""
     many = store.run(pushing(store, [message(1)] * 9_000))
