@@ -22,9 +22,8 @@ from om_api.store.memory.push import ServerClock
 T = TypeVar("T")
 ON_A_CLUSTER = bool(os.environ.get("OM_TEST_CLUSTER"))
 BACKENDS = ["cluster"] if ON_A_CLUSTER else ["server"]
-on_a_server = pytest.mark.parametrize(
-    "client", BACKENDS, indirect=True
-)  # of the store's tests: not on the fake one too
+# for tests of the store that are not run on a fake server too: many cases in which scripts have no part, or too many steps for it
+on_a_server = pytest.mark.parametrize("client", BACKENDS, indirect=True)
 settings.register_profile("busy machine", deadline=None)  # how long an example takes says nothing of whether it holds
 settings.load_profile("busy machine")
 hear_ctrl_c()

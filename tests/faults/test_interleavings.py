@@ -84,7 +84,7 @@ def test_no_interleaving_with_slots_on_their_way_loses_or_doubles_a_message(seed
 
 
 def test_a_thread_that_no_game_leads_is_answered_though_its_slot_is_on_its_way(everywhere, prefix):
-    """An archiver's, for whom the game waits: nobody else would move the slot, and a run stood still for an hour."""
+    """An archiver's, which the game waits for: while it waits nobody else moves the slot, and both would stand still."""
     slots, names = everywhere.slots, [f"{prefix}:{{one}}:{n}" for n in range(300)]
     for name in names:
         everywhere.set(name, "kept")
