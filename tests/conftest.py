@@ -3,10 +3,10 @@
 import gc
 import os
 import secrets
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-import fakeredis
 import pytest
 import redis
 from hypothesis import settings
@@ -21,9 +21,6 @@ from om_api.store.memory.push import ServerClock
 
 T = TypeVar("T")
 ON_A_CLUSTER = bool(os.environ.get("OM_TEST_CLUSTER"))
-BACKENDS = ["cluster"] if ON_A_CLUSTER else ["server"]
-# for tests of the store that are not run on a fake server too: many cases in which scripts have no part, or too many steps for it
-on_a_server = pytest.mark.parametrize("client", BACKENDS, indirect=True)
 settings.register_profile("busy machine", deadline=None)  # how long an example takes says nothing of whether it holds
 settings.load_profile("busy machine")
 hear_ctrl_c()
@@ -32,13 +29,35 @@ os.environ.pop("COLUMNS", None)  # tables would be as wide as where the tests we
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[Any]:
-    """Twenty thousand tests live as long as the process: nobody looks through them for garbage, now or later."""
+    """Keep the garbage collector away from collected tests: they live as long as the process."""
     gc.disable()
     try:
         return (yield)
     finally:
         gc.freeze()
         gc.enable()
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Print the ten slowest tests and the time by folder; CONTRIBUTING.md says what a test may cost."""
+    took = Counter[str]()
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if isinstance(report, pytest.TestReport):
+                took[report.nodeid] += report.duration
+    if len(took) < 100:
+        return
+    by_folder, cases = Counter[str](), Counter[str]()
+    for test, seconds in took.items():
+        folder = "/".join(test.partition("::")[0].split("/")[:-1][:3])
+        by_folder[folder] += seconds
+        cases[folder] += 1
+    terminalreporter.section("slowest tests")
+    for test, seconds in took.most_common(10):
+        terminalreporter.write_line(f"{seconds:7.2f} s  {test}")
+    terminalreporter.section("time by folder")
+    for folder, seconds in by_folder.most_common():
+        terminalreporter.write_line(f"{seconds:7.1f} s {cases[folder]:5} cases  {folder}")
 
 
 @pytest.fixture
@@ -113,23 +132,10 @@ def cluster_client(cluster: Cluster, prefix: str) -> Iterator[Any]:
             real.unlink(key)
 
 
-@pytest.fixture(params=BACKENDS)
-def client(request: pytest.FixtureRequest, prefix: str) -> Iterator[Any]:
-    """A client of a server, for the store's own tests again of a fake one; of a cluster where OM_TEST_CLUSTER is set."""
-    if ON_A_CLUSTER:
-        yield request.getfixturevalue("cluster_client")
-        return
-    if request.param == "fakeredis":
-        with fakeredis.FakeRedis(server=fakeredis.FakeServer()) as fake:
-            fake.ping()  # it makes its database at a first connection: two at once would each have one of their own
-            yield fake
-        return
-    with redis.Redis.from_url(request.getfixturevalue("server_url")) as real:
-        try:
-            yield real
-        finally:
-            if left := list(real.scan_iter(f"{prefix}*", count=1000)):
-                real.unlink(*left)
+@pytest.fixture
+def client(request: pytest.FixtureRequest) -> Any:
+    """A client of a real server, or of a Cluster where OM_TEST_CLUSTER is set; the test's keys are gone afterwards."""
+    return request.getfixturevalue("cluster_client" if ON_A_CLUSTER else "server_client")
 
 
 @pytest.fixture

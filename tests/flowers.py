@@ -8,14 +8,14 @@ import sys
 import urllib.request
 from typing import Any
 
-from om_api.cli.embedded import free_port
+from ports import reserve_port
 
 
 class Flower:
     """A Flower of its own on a free port, opened with its password."""
 
     def __init__(self, house: Any) -> None:
-        self.url = f"http://127.0.0.1:{free_port()}"
+        self.url = f"http://127.0.0.1:{reserve_port()}"
         port = {"FLOWER_PORT": self.url.rpartition(":")[2], "FLOWER_ADDRESS": "127.0.0.1"}
         own = {name: text for name, text in os.environ.items() if not name.startswith("OM_")}
         environ = {**own, **house.environment, **port, "FLOWER_BASIC_AUTH": "om:secret"}

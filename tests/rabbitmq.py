@@ -6,10 +6,11 @@ import subprocess
 from pathlib import Path
 from typing import Self
 
+from ports import reserve_port
 from servers import Daemon
 
 from om_api.broker import rabbitmq
-from om_api.cli.embedded import HOST, end, free_port
+from om_api.cli.embedded import HOST, end
 from om_api.domain.errors import StoreError
 
 _PLACES = (
@@ -37,7 +38,7 @@ class RabbitMQ(Daemon):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder, binary())
-        self._epmd_port, self._dist_port = free_port(), free_port()
+        self._epmd_port, self._dist_port = reserve_port(), reserve_port()
         self.url = f"amqp://om:loopback@{HOST}:{self.port}//"
         self.environ = {**os.environ, **self._environ()}
         self._epmd: subprocess.Popen[bytes] | None = None

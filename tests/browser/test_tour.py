@@ -7,11 +7,11 @@ import httpx2
 import pytest
 from pages import ROOT, blocks
 from playwright.sync_api import expect
+from ports import reserve_port
 from processes import inherited
 from servers import Daemon
 
 from browser.serving import OM
-from om_api.cli.embedded import free_port
 
 _PAGE = (ROOT / "docs" / "ui.md").read_text("utf-8")
 
@@ -22,7 +22,7 @@ class Everything(Daemon):
     starts_s = 240.0  # however slow the machine
 
     def __init__(self, folder):
-        self.store = free_port()
+        self.store = reserve_port()
         super().__init__(folder, OM, "up", "--no-flower", "--port", str(self.store))
         own = {"OM_DATA_DIR": str(folder / "om"), "OM_CONFIG_DIR": str(folder), "OM_API_PORT": str(self.port)}
         self.environ = {**inherited(), **own}

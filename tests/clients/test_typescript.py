@@ -18,12 +18,13 @@ from hostile import HALVES, HOSTILE
 from key_ring import KeyRing
 from node_package import FOR_ADAPTERS, OLDEST, ROOT, SOURCE, copied, found, installed, packed
 from pages import table
+from ports import reserve_port
 from processes import BEAT, WORKER, inherited, started
 from servers import Server
 from world import wait_until
 
 from om_api import ObservationalMemory, load_settings
-from om_api.cli.embedded import HOST, free_port
+from om_api.cli.embedded import HOST
 from om_api.domain.api_keys import Role
 from om_api.domain.tags import escape
 from om_api.store.driver.connection import connected
@@ -252,7 +253,7 @@ def test_whoever_installs_it_has_types_in_esm_and_cjs(node, package, installed_p
 
 def test_the_quick_start_runs_as_its_page_shows_it(node, installed_package, environ):
     folder, _ = installed_package
-    port = free_port()
+    port = reserve_port()
     url = f"http://{HOST}:{port}"
     settings = {name: text for name, text in environ.items() if name.startswith("OM_")}
     with started([*_OM, "--port", str(port)], env={**inherited(), **settings}, cwd=folder):

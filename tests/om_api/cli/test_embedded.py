@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 import redis
+from ports import reserve_port
 from processes import started
 
-from om_api.cli.embedded import HOST, LOG, Embedded, free_port, hold, is_free
+from om_api.cli.embedded import HOST, LOG, Embedded, hold, is_free
 from om_api.domain.errors import StoreError
 
 PARENT = """
@@ -139,7 +140,7 @@ def test_a_store_that_cannot_start_says_what_its_log_says(tmp_path):
 
 
 def test_the_port_asked_for_is_taken():
-    port = free_port()
+    port = reserve_port()
 
     with Embedded(port=port) as store:
         assert store.url == f"redis://{HOST}:{port}/0"

@@ -16,10 +16,11 @@ import click
 import pytest
 import redis
 from click.testing import CliRunner
+from ports import reserve_port
 
 from om_api import Message, ObservationalMemory, Outcome, load_settings
 from om_api.cli import main
-from om_api.cli.embedded import Embedded, free_port, is_free
+from om_api.cli.embedded import Embedded, is_free
 from om_api.cli.group import PLACES
 from om_api.cli.up import (
     NEXT,
@@ -44,7 +45,7 @@ class Running:
 
     def __init__(self, folder, *options, **environ):
         self.mark = f"MARK={secrets.token_hex(8)}"
-        self.place = f"127.0.0.1:{(port := free_port())}"
+        self.place = f"127.0.0.1:{(port := reserve_port())}"
         self.url = f"redis://{self.place}/0"
         self.lines = []
         own = {name: text for name, text in os.environ.items() if not name.startswith(("OM_", "FLOWER_"))}
@@ -95,7 +96,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def running(folder):
-    everything = Running(folder, OM_FLOWER_PORT=str(free_port()), OM_FLOWER_USER="ops")
+    everything = Running(folder, OM_FLOWER_PORT=str(reserve_port()), OM_FLOWER_USER="ops")
     yield everything
     everything.stop()
 
@@ -177,7 +178,7 @@ def test_a_server_that_is_named_and_does_not_answer_is_said_at_once(tmp_path, mo
         monkeypatch.delenv(each)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OM_REDIS_URL", server_url)
-    monkeypatch.setenv(name, f"redis://127.0.0.1:{free_port()}/0")
+    monkeypatch.setenv(name, f"redis://127.0.0.1:{reserve_port()}/0")
     result = CliRunner().invoke(main, ["up"])
 
     assert (result.exit_code, result.stdout) == (3, "")
@@ -243,7 +244,7 @@ def test_what_dies_is_started_again(running, wait_until, word):
 @linux
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_stops_everything_cleanly(alone, wait_until, number):
-    one = alone(OM_FLOWER_PORT=str(free_port()))
+    one = alone(OM_FLOWER_PORT=str(reserve_port()))
     wait_until(lambda: fetch(one, "/healthcheck") == 200, "flower", 60)
     with one.memory() as om:
         om.add_message(Message(role="user", content="hello", thread_id="t-1", resource_id="harold"))
@@ -359,7 +360,7 @@ def test_pages_ask_for_keys_unless_the_store_is_ours_and_move_off_a_port_that_is
         taken = str(listener.getsockname()[1])
         with pytest.raises(SettingsError, match=f"port {taken} is taken: set OM_API_PORT"):
             Pages.of(load_settings(environ={"OM_API_PORT": taken}), embedded=True)
-    free = str(free_port())
+    free = str(reserve_port())
     stated = load_settings(environ={"OM_API_PORT": free})
 
     assert Pages.of(stated, embedded=True).words == ["api", "--port", free, "--without-keys"]
@@ -369,7 +370,7 @@ def test_pages_ask_for_keys_unless_the_store_is_ours_and_move_off_a_port_that_is
 def test_flower_moves_off_a_port_that_is_taken_unless_somebody_chose_it():
     """Catches a second `om up` in another folder, which ended because of the first one's Flower."""
     with socket.socket() as first:
-        first.bind(("127.0.0.1", free_port()))
+        first.bind(("127.0.0.1", reserve_port()))
         first.listen()
         taken = first.getsockname()[1]
         moved = _first_free(taken)
@@ -380,14 +381,14 @@ def test_flower_moves_off_a_port_that_is_taken_unless_somebody_chose_it():
 
 
 def test_a_password_that_was_chosen_is_not_made():
-    flower = Flower.of(load_settings(environ={"OM_FLOWER_PASSWORD": "secret", "OM_FLOWER_PORT": str(free_port())}))
+    flower = Flower.of(load_settings(environ={"OM_FLOWER_PASSWORD": "secret", "OM_FLOWER_PORT": str(reserve_port())}))
 
     assert (flower.user, flower.password, flower.made) == ("om", "secret", False)
     assert flower.environ(Path("data"))["FLOWER_BASIC_AUTH"] == "om:secret"
 
 
 def test_without_a_password_each_start_makes_its_own():
-    settings = load_settings(environ={"OM_FLOWER_PORT": str(free_port())})
+    settings = load_settings(environ={"OM_FLOWER_PORT": str(reserve_port())})
 
     assert Flower.of(settings).made
     assert Flower.of(settings).password != Flower.of(settings).password

@@ -1,7 +1,7 @@
 import pytest
+from ports import reserve_port
 
 from om_api import Message, StoreError
-from om_api.cli.embedded import free_port
 from om_bench.speed.stand import Figure, beside, side_by_side, slow, stand, us
 
 
@@ -15,7 +15,7 @@ def test_a_stand_is_a_store_of_its_own_with_our_client_and_workers_on_it():
 
 
 def test_a_store_that_is_away_is_said_before_anything_is_measured():
-    with pytest.raises(StoreError), stand(f"redis://127.0.0.1:{free_port()}/0"):
+    with pytest.raises(StoreError), stand(f"redis://127.0.0.1:{reserve_port()}/0"):
         pytest.fail("stood")
 
 

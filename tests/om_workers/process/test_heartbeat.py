@@ -3,10 +3,10 @@
 import os
 import time
 
+from ports import reserve_port
 from structlog.testing import capture_logs
 from world import wait_until
 
-from om_api.cli.embedded import free_port
 from om_api.domain.errors import StoreError
 from om_api.store.driver.connection import Connection, open_client
 from om_api.store.fleet import health
@@ -131,7 +131,7 @@ def test_a_beat_that_goes_wrong_is_not_the_last(store, monkeypatch):
 
 def test_a_store_that_is_away_is_said_once_and_begin_does_not_wait_for_it():
     """Breaks when presence is written where the worker starts, or logs at every beat of an outage."""
-    connection = Connection(open_client(f"redis://127.0.0.1:{free_port()}/0", 0.2))
+    connection = Connection(open_client(f"redis://127.0.0.1:{reserve_port()}/0", 0.2))
     beat = Heartbeat(connection, lease_s=0.1, presence=Presence(connection, Keys("p")))
     with capture_logs() as lines:
         beat.begin()

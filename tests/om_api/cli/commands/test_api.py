@@ -13,12 +13,12 @@ import httpx2
 import pytest
 from click.testing import CliRunner
 from key_ring import KeyRing
+from ports import reserve_port
 from servers import Server
 from world import SMALL, wait_until
 
 from om_api import load_settings
 from om_api.cli import main
-from om_api.cli.embedded import free_port
 from om_api.http.serving.server import is_loopback
 
 BEGIN = "import sys; from om_api.cli import main; sys.exit(main())"
@@ -30,7 +30,7 @@ def serve(client, prefix, server_url, tmp_path):
     running = []
 
     def start(*options, url=server_url):
-        port, log = free_port(), tmp_path / f"{len(running)}.log"
+        port, log = reserve_port(), tmp_path / f"{len(running)}.log"
         environ = {**os.environ, **SMALL, "OM_REDIS_URL": url, "OM_PREFIX": prefix, "OM_API_PORT": str(port)}
         with log.open("w") as stderr:
             running.append(subprocess.Popen([sys.executable, "-c", BEGIN, "api", *options], env=environ, stderr=stderr))

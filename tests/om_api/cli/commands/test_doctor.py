@@ -4,11 +4,11 @@ import json
 import time
 
 import pytest
+from ports import reserve_port
 from servers import BINARIES, Server
 from world import SMALL, World
 
 from om_api.archive.opening import open_archive
-from om_api.cli.embedded import free_port
 from om_api.store.archiving import archivable
 from om_api.store.fleet import breaker, presence, webhook_queue, webhook_records
 from om_api.store.fleet.presence import Ticked, Worker
@@ -46,7 +46,7 @@ def well(here, client, prefix, monkeypatch):
 @pytest.fixture
 def nowhere():
     """A port that nobody listens on."""
-    return free_port()
+    return reserve_port()
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ import threading
 
 import pytest
 from click.testing import CliRunner
+from ports import reserve_port
 
-from om_api.cli.embedded import free_port
 from om_api.cli.group import main
 
 
@@ -48,7 +48,7 @@ def test_without_a_browser_it_says_to_open_the_address(port, monkeypatch):
 
 
 def test_where_nothing_answers_it_says_what_to_start():
-    said = CliRunner().invoke(main, ["ui", "--print", "--port", str(free_port())])
+    said = CliRunner().invoke(main, ["ui", "--print", "--port", str(reserve_port())])
 
     assert said.exit_code == 1
     assert "start one with `om up`, or with `om api`" in said.stderr

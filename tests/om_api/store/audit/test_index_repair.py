@@ -1,6 +1,5 @@
 """repair_index: what is broken of recall's index is removed, and the sweep looks for it; nothing else is changed."""
 
-import pytest
 from scene import HAROLD, breaches, filled, key_of, moving, record
 
 from om_api.domain.values import Scope
@@ -28,7 +27,6 @@ def spoiled(store):
     store.client.rpush(keys[3], "no text")
 
 
-@pytest.mark.parametrize("client", ["server"], indirect=True)  # a type and a lifetime are a server's to say
 def test_whatever_is_broken_of_the_index_is_made_anew(store):
     filled(store)
     indexing(store)

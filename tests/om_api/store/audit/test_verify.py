@@ -178,7 +178,6 @@ BREAKS = {
 }
 
 
-@pytest.mark.parametrize("client", ["server"], indirect=True)  # what is found was read by the same commands
 @pytest.mark.parametrize("what", BREAKS)
 def test_what_was_broken_by_hand_is_named(store, what):
     break_it, where, says = BREAKS[what]

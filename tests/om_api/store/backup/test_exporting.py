@@ -1,7 +1,6 @@
 """A memory is written in pieces: what lives as of one instant first, then what is behind it, as far as it still stands."""
 
 import pytest
-from conftest import on_a_server
 from scene import (
     HAROLD,
     activate,
@@ -50,7 +49,6 @@ def test_a_large_memory_comes_in_small_pieces(store):
     assert max(sizes) <= 500
 
 
-@on_a_server  # a fake one counts to that number
 def test_a_generation_that_never_was_makes_nobody_read_or_clear_without_end(store):
     push(store, 1)
     store.client.hset(store.keys.of("harold").record(HAROLD), mapping={"generation": 10**15, "epoch": "e"})
@@ -81,7 +79,6 @@ def test_an_export_is_of_one_instant_whatever_is_sealed_while_it_reads(store):
     ],
     ids=["push", "seal", "activate", "reflect", "clear"],
 )
-@on_a_server
 def test_whatever_happens_while_a_memory_is_exported_the_file_holds_a_whole_one(store, life, n):
     filled(store)
     outgoing, pieces = Outgoing(store.keys, "harold"), []

@@ -3,7 +3,6 @@
 import json
 
 import pytest
-from conftest import on_a_server
 from scene import cleared, exported, filled, import_, nothing_changes, record, rewritten
 
 from om_api.domain.errors import InvalidInputError
@@ -117,7 +116,6 @@ def _lacking(kind):
         (lambda found: [*found, found[0]], "has no place here"),
     ],
 )
-@on_a_server
 def test_a_line_that_cannot_be_is_named_and_imports_nothing(store, change, said):
     filled(store)
     file = rewritten(exported(store), change)

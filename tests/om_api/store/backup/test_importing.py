@@ -1,7 +1,6 @@
 """A memory leaves as lines and arrives as a whole: at once, unchanged, into an empty resource, or not at all."""
 
 import pytest
-from conftest import on_a_server
 from msgspec.structs import astuple
 from scene import (
     HAROLD,
@@ -180,7 +179,6 @@ def _cut(file):
         (lambda file: b"x" * (LONGEST + 1), f"{LONGEST:,} bytes"),
     ],
 )
-@on_a_server
 def test_a_file_that_is_not_whole_imports_nothing_and_says_why(store, spoil, said):
     filled(store)
     file = spoil(exported(store))
@@ -203,7 +201,6 @@ def test_a_file_that_is_not_whole_imports_nothing_and_says_why(store, spoil, sai
     ids=["a message", "a chunk", "an observation", "a plain message", "the quarantine", "a title"],
 )
 @pytest.mark.parametrize("when", ["before", "meanwhile"])
-@on_a_server
 def test_whoever_lives_in_the_resource_stays_and_nothing_is_imported(store, life, when):
     filled(store)
     store.client.hset(store.keys.of("harold").thread("t1"), "title", "Walls")

@@ -1,8 +1,8 @@
 """A lease is one holder's at a time: who lost it neither renews nor ends another one's."""
 
 import pytest
+from ports import reserve_port
 
-from om_api.cli.embedded import free_port
 from om_api.domain.errors import StoreError
 from om_api.store.driver.connection import Connection, open_client
 from om_api.store.driver.locks import Lease
@@ -43,7 +43,7 @@ def test_who_lost_a_lease_neither_renews_nor_ends_the_next_ones(store):
 
 
 def test_where_the_store_is_away_nobody_has_a_lease():
-    held = Lease(Connection(open_client(f"redis://127.0.0.1:{free_port()}/0", 0.2)), "x", 5)
+    held = Lease(Connection(open_client(f"redis://127.0.0.1:{reserve_port()}/0", 0.2)), "x", 5)
 
     with pytest.raises(StoreError, match="OM_REDIS_URL"):
         held.acquire()

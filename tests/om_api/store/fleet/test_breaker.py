@@ -349,7 +349,6 @@ def test_calls_that_began_before_it_was_halved_do_not_halve_it_again(store):
     assert room(store) == 5.5  # half of nine, and a quarter for each answer
 
 
-@pytest.mark.parametrize("client", ["server"], indirect=True)  # the time stands still in a transaction of its
 @pytest.mark.one_server
 def test_two_refusals_of_one_millisecond_halve_it_once(store, key, holders):
     words(store, "abcdefgh")

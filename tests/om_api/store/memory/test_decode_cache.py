@@ -71,7 +71,6 @@ MEANWHILE = {
 }
 
 
-@pytest.mark.parametrize("client", ["server"], indirect=True)  # what a reader remembers is no server's
 @pytest.mark.parametrize("meanwhile", MEANWHILE)
 def test_whatever_came_meanwhile_a_reader_that_remembers_says_what_a_new_one_says(store, meanwhile):
     filled(store)

@@ -51,7 +51,6 @@ def test_what_was_sealed_is_known_with_its_day(store):
     assert names(store, 1, 2) == {"m1": today(store), "m2": 0}
 
 
-@pytest.mark.parametrize("client", ["server"], indirect=True)  # the fake one needs minutes
 @pytest.mark.parametrize("at_once", [1, 37, 500])
 def test_however_many_ids_there_are_each_stands_in_its_bucket(store, at_once):
     """Catches a split that moves what it must keep, and a layout that Python and the scripts do not agree on."""

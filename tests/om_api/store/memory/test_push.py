@@ -4,7 +4,6 @@ import time
 
 import pytest
 import redis
-from conftest import on_a_server
 from msgspec import structs
 from scene import (
     AT,
@@ -120,7 +119,6 @@ def test_a_push_of_more_than_a_slice_is_added_whole(store):
     assert counts(store) == {"t1": 25_000, "#t1": 2_500, "*": 25_000}
 
 
-@pytest.mark.parametrize("client", ["server"], indirect=True)  # the fake one needs ten seconds
 def test_every_message_of_more_than_a_slice_is_remembered_and_known_again(store):
     """Catches a part that is left out where they are asked after, or noted, by the thousand."""
     push(store, *range(4_100))
@@ -130,7 +128,6 @@ def test_every_message_of_more_than_a_slice_is_remembered_and_known_again(store)
     assert store.client.exists(of.messages("t1")) == 0
 
 
-@on_a_server
 def test_every_duplicate_is_said_also_of_more_than_lua_can_unpack(store):
     """Catches a reply that is cut: what was not said to be a duplicate would count as added."""
     many = store.run(pushing(store, [message(1)] * 9_000))
