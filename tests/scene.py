@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -227,12 +226,14 @@ def interrupted(steps: Steps[Any], verb: str, meanwhile: Callable[[], Any]) -> S
         return end.value
 
 
-def at_step(steps: Steps[Any], number: int, meanwhile: Callable[[], Any]) -> Steps[Any]:
-    """The same steps, with something happening right before the one of a number."""
+def at_step(steps: Steps[Any], number: int, meanwhile: Callable[[], Any] | None) -> Steps[Any]:
+    """The same steps, with something happening right before the one of a number; None for a death there."""
     reply, at = None, 0
     try:
         while True:
             step = steps.send(reply)
+            if at == number and meanwhile is None:
+                return None
             if at == number:
                 meanwhile()
             at += 1
@@ -248,10 +249,6 @@ def call(store: Any, name: str, keys: list[str], args: list[Any]) -> Any:
         return (yield from Verb(name, keys, args, lambda reply: reply))
 
     return store.run(steps())
-
-
-def window() -> int:
-    return int(time.time() * 1000) // 600_000
 
 
 def contents(store: Any) -> dict[bytes, tuple[Any, bool]]:
@@ -410,22 +407,6 @@ def activated(store: Any, chunk: Any = "c1", n: Any = 1, **where) -> Any:
     assert activate(store, chunk, scope=where.get("scope", HAROLD), by=f"a-{chunk}") is Outcome.ACTIVATED
 
 
-def before_step(steps: Steps[Any], n: int, meanwhile: Callable[[], Any] | None) -> Steps[Any]:
-    """The same steps, with something happening before the n-th of them; None for a death there."""
-    reply, at = None, 0
-    try:
-        while True:
-            step = steps.send(reply)
-            if at == n and meanwhile is None:
-                return None
-            if at == n:
-                meanwhile()
-            at += 1
-            reply = yield step
-    except StopIteration as end:
-        return end.value
-
-
 def breaches(store: Any) -> Any:
     """What verify finds."""
     return store.run(verify(store.keys, lambda message: words(message.text())))
@@ -435,3 +416,54 @@ def key_of(store: Any, name: str, *ids: Any) -> Any:
     """A key of harold's by what it is."""
     found = getattr(store.keys.of("harold"), name)
     return found(*ids) if ids else found
+
+
+def emptied(store: Any) -> Any:
+    """The store without any of its keys: for the next row of a loop."""
+    for key in list(store.client.scan_iter(f"{store.keys.prefix}*", count=1000)):
+        store.client.unlink(key)
+    return store
+
+
+def disturbed(steps: Steps[Any], meanwhile: Callable[[], Any]) -> Steps[Any]:
+    """The same steps, with something happening before every call of a script."""
+    step = next(steps)
+    while True:
+        if isinstance(step, Verb):
+            meanwhile()
+        try:
+            step = steps.send((yield step))
+        except StopIteration as end:
+            return end.value
+
+
+def overtaken(store: Any, steps: Steps[Any], verb: str, meanwhile: Callable[[], Any]) -> Any:
+    """What interrupted steps end with, which change nothing after what happened meanwhile."""
+    watch = nothing_changes(store)
+    ended = store.run(interrupted(steps, verb, lambda: (meanwhile(), watch.__enter__())))
+    watch.__exit__(None, None, None)
+    return ended
+
+
+def repeating(store: Any, steps: Steps[Any], verb: str) -> Callable[[], Any]:
+    """Run steps; what is returned sends their call of a verb once more, as after a lost reply."""
+    sent = []
+
+    def overheard() -> Steps[Any]:
+        step = next(steps)
+        while True:
+            sent.append(step)
+            try:
+                step = steps.send((yield step))
+            except StopIteration as end:
+                return end.value
+
+    store.run(overheard())
+    (made,) = [step for step in sent if getattr(step, "name", "") == verb]
+    return lambda: call(store, made.name, made.keys, made.args)
+
+
+def unchanged(store: Any, steps: Steps[Any]) -> Any:
+    """What steps return that change nothing."""
+    with nothing_changes(store):
+        return store.run(steps)

@@ -1,4 +1,4 @@
--- clear_thread(tokens, record, messages, chunks, observations, reflections, threads, rejected, scope, working, aliases, [reflected]..., [key]...; word, epoch, fresh_epoch, seq, generation, thread, histories, chunks_n, observations_n, rejected_n, listed, last, pins, aliases_n, [alias]..., [chunk, tokens]..., [observation_seq, tokens]..., [entry]..., [generation_n, text, tokens]...)
+-- clear_thread(tokens, record, messages, chunks, observations, reflections, threads, rejected, scope, working, aliases, archived, [reflected]..., [key]...; word, epoch, fresh_epoch, seq, generation, thread, histories, chunks_n, observations_n, rejected_n, listed, last, pins, aliases_n, [alias]..., [chunk, tokens]..., [observation_seq, tokens]..., [entry]..., [generation_n, text, tokens]...)
 -- Removes one thread from a memory that covers more: its raw messages, chunks, observations, history and quarantined entries,
 -- writes the generations again without its sections, and what is pinned without its lines (`pins`, '' = nothing left); its working memory goes. What the memory holds of other threads is not touched. The record gets a new epoch:
 -- Time 0: a Reflector reads the generation in force. Time 5: the thread is cleared. Time 9: the reflection, thought from what
@@ -7,14 +7,16 @@
 -- no longer meet the alias; nothing changes, and the client clears thread-1, whose name it is.
 -- Time 0: a client plans to clear thread-1, with what waits under its alias. Time 1: the alias ends. Time 2: what came to that name since is
 -- another thread's; nothing changes.
+-- Time 0: a client brings back what is archived, and plans to clear a thread. Time 1: its hold on the resource expires, and a worker archives a
+-- source of that thread. Time 2: without its observation nobody would know whose source it is; nothing changes, and the client brings it back.
 -- Returns 'cleared', or 'superseded' when anything was sealed, activated, reflected or rejected since the plan was made; of the
 -- quarantine it says how many entries were `listed`, and which was the `last`.
-local tokens, record, messages, chunks, observations, reflections, threads, rejected, scope, working, aliases = unpack(KEYS, 1, 11)
+local tokens, record, messages, chunks, observations, reflections, threads, rejected, scope, working, aliases, archived = unpack(KEYS, 1, 12)
 local word, epoch, fresh, seq, generation, thread, histories, chunks_n, observations_n, rejected_n, listed, last, pins, aliases_n = unpack(ARGV, 1, 14)
 
 local in_force = redis.call('GET', scope)
 local version = redis.call('HMGET', record, 'epoch', 'seq', 'generation')
-if redis.call('HEXISTS', aliases, thread) == 1 then
+if redis.call('HEXISTS', aliases, thread) == 1 or redis.call('ZCARD', archived) > 0 then
   return 'superseded'
 end
 if (in_force and in_force ~= word) or (version[1] or '') ~= epoch or (version[2] or '0') ~= seq or (version[3] or '0') ~= generation then
@@ -47,7 +49,7 @@ for _ = 1, tonumber(observations_n) do
   if gone == 1 then
     observation_tokens, removed = observation_tokens + tonumber(ARGV[slot + 1]), removed + 1
   end
-  for k = 12, 11 + tonumber(histories) do
+  for k = 13, 12 + tonumber(histories) do
     redis.call('ZREMRANGEBYSCORE', KEYS[k], ARGV[slot], ARGV[slot])
   end
   slot = slot + 2
@@ -65,7 +67,7 @@ while slot <= #ARGV do
   slot = slot + 3
 end
 redis.call('UNLINK', messages)
-for from = 12 + tonumber(histories), #KEYS, 1000 do
+for from = 13 + tonumber(histories), #KEYS, 1000 do
   redis.call('UNLINK', unpack(KEYS, from, math.min(from + 999, #KEYS)))
 end
 redis.call('ZREM', threads, thread)

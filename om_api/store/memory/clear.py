@@ -204,7 +204,7 @@ def _part(of: ResourceKeys, own: Content, thread: str) -> list[str]:
     scope, stored = own.scope, [*own.observations, *own.history]
     histories = [of.reflected(scope, n) for n in own.histories]
     names = [of.tokens, of.record(scope), of.messages(thread), of.chunks(scope), of.observations(scope)]
-    names += [of.reflections(scope), of.threads, of.rejected, of.scope, of.working, of.aliases, *histories]
+    names += [of.reflections(scope), of.threads, of.rejected, of.scope, of.working, of.aliases, of.archived, *histories]
     names += [of.draft(scope), *_thread_names(of, thread)]
     names += [name for chunk in own.chunks for name in (of.chunk(chunk.id), of.sealed(chunk.id), of.segment(chunk.id))]
     names += _locks(of, (chunk.id for chunk in own.chunks))
