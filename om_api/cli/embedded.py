@@ -23,6 +23,7 @@ _START_S = 15.0
 _STOP_S = 5.0
 _TAIL = 12
 _POLL_S = 0.02
+_PORTS_TRIED = 3
 _KEPT = ("--appendonly", "yes", "--appendfsync", "everysec")
 # Asks Linux for a signal when our own process ends, however it ends, and becomes the command. Should we be gone before
 # that was asked for, the parent is another process already.
@@ -74,8 +75,10 @@ class Embedded(Process):
             self._folder = kept or Path(held.enter_context(TemporaryDirectory(prefix="om-")))
             self._lock = held.enter_context(hold(self._folder))
             held.callback(self.stop)
-            self.port = self.port or free_port()
-            self.start()
+            if self.port:
+                self.start()
+            else:
+                self._start_on_a_free_port()
             self._held = held.pop_all()
         return self
 
@@ -95,6 +98,18 @@ class Embedded(Process):
             # With the lock in its hands the folder stays in use while the server lives, even without us.
             self._process = launch(self._command(), output=log, keep_open=[self._lock.fileno()])
         self._wait(self._process)
+
+    def _start_on_a_free_port(self) -> None:
+        """Start the server; choose another port when a process takes the first one before the server binds it."""
+        for left in reversed(range(_PORTS_TRIED)):
+            self.port = free_port()
+            try:
+                self.start()
+            except StoreError:
+                if is_free(self.port) or not left:
+                    raise
+            else:
+                return
 
     def stop(self) -> None:
         """End the server, by force if it takes more than 5 s; nothing happens when it has ended already."""
