@@ -3,6 +3,7 @@
 import sys
 from pathlib import Path
 
+import cli_page
 import container_variables
 import http_page
 import series_table
@@ -16,6 +17,7 @@ def made() -> dict[Path, str]:
     """Every generated page, as the code says it."""
     monitoring = DOCS / "monitoring.md"
     return {
+        DOCS / "cli.md": cli_page.render_docs(),
         DOCS / "configuration.md": settings_page.render_docs(),
         DOCS / "http-reference.md": http_page.render_docs(),
         ROOT / "config" / "containers.env": container_variables.render(),
