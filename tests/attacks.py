@@ -15,19 +15,7 @@ from om_workers.llm.scripted import Scripted
 ROOT = Path(__file__).parent / "data" / "attacks"
 AT = 1_764_858_600_000  # Dec 4, 2025, 14:30 UTC
 ASKED = "Could you look that up for me, please? I leave for Lisbon on Friday."
-_WAYS = (
-    "tools",
-    "paraphrased",
-    "foreign",
-    "named",
-    "veiled",
-    "pasted",
-    "files",
-    "assistant",
-    "beside",
-    "slow",
-    "marking",
-)
+_WAYS = sorted({file.stem for file in ROOT.glob("*.yaml")} - {"talks", "harmless"})
 
 
 class Attack(NamedTuple):
@@ -104,13 +92,6 @@ def harmless() -> list[dict[str, Any]]:
 
 def _read(name: str) -> list[dict[str, Any]]:
     return yaml.safe_load((ROOT / f"{name}.yaml").read_text("utf-8"))
-
-
-def of_role(each: dict[str, Any]) -> list[Message]:
-    """A harmless word in its place."""
-    said = each["said"]
-    content = _result(said) if each["role"] == "tool" else said
-    return [_message(1, "user", ASKED), _message(2, each["role"], content)]
 
 
 def unquoted(text: str, canary: list[str], source: str = "") -> list[str]:

@@ -10,7 +10,6 @@ from om_bench.__main__ import bench
 
 _DATA = Path(__file__).parent / "data"
 TALKS = _DATA / "bench"
-LOCOMO = TALKS / "locomo.json"
 PLANTED = (_DATA / "planted_facts.json", _DATA / "planted.jsonl", _DATA / "planted_holdout.jsonl")
 SMALL = ("--calls=24", "--set=message_threshold=4000", "--set=observation_threshold=2000", "--actor=claude-sonnet-4-6")
 

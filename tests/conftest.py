@@ -155,6 +155,23 @@ def no_key_without_a_lifetime(request: pytest.FixtureRequest) -> Iterator[None]:
     assert everlasting(client, prefix) == []
 
 
+@pytest.fixture
+def prefix_for(client: Any, prefix: str) -> Iterator[Callable[[Any], str]]:
+    """Names a prefix for each case of a test that loops; their keys are checked and deleted as the test's own are."""
+    made: list[str] = []
+
+    def named(case: Any) -> str:
+        made.append(f"{prefix.partition(':')[0]}-{case}:om")
+        return made[-1]
+
+    yield named
+    for each in made:
+        lasting = everlasting(client, each)
+        for key in list(client.scan_iter(f"{each}*", count=1000)):
+            client.unlink(key)
+        assert lasting == [], each
+
+
 @pytest.fixture(scope="session")
 def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A server of Postgres that all tests of a process share, each with a database of its own."""
@@ -162,7 +179,7 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         yield server
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.nightly)])
 def archive_url(request: pytest.FixtureRequest, tmp_path: Any) -> str:
     """The address of an archive that nobody has laid out."""
     if request.param == "sqlite":

@@ -73,17 +73,3 @@ HIGH = [
 LOW = [
     f"* 🟢 (10:{minute:02d}) Assistant: some remark on lamp {minute} and its colourful shade" for minute in range(40)
 ]
-
-
-def talk(*texts):
-    return [said(text, minute=minute) for minute, text in enumerate(texts)]
-
-
-TALK = talk(
-    *(
-        "Ilse: I adopted a greyhound called Biscuit last Tuesday.",
-        "Noor: I sold two iron gates to a vineyard in Ghent.",
-    ),
-    *("Ilse: Wow, that is so amazing, Noor!", "Noor: My brother Tom starts as a beekeeper in June."),
-    *(f"Ilse: You really should keep feeling great about number {number}!" for number in range(40)),
-)

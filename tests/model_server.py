@@ -19,14 +19,14 @@ from collections.abc import Callable, Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple, Self, TypeAlias
 
-import gemini_wire
-
+_GEMINI = re.compile(r"/v\w+/models/[^/:]+:generateContent")
+_GEMINI_REASONS = {"stop": "STOP", "length": "MAX_TOKENS", "content_filter": "SAFETY"}
 _MARK = re.compile(r"\[\[[A-Za-z0-9._:-]+\]\]")
 _DAY = re.compile(r"([A-Z][a-z]{2} \d{1,2}) (\d{4}):")
 _THREAD = re.compile(r"^(<thread id=\"[^\"\n]+\">)\n(.*?)\n</thread>$", re.DOTALL | re.MULTILINE)
 _MARKS_A_LINE = 50
 _LONGEST_NOTE = 80  # characters of a message that its note repeats
-_DRIP_S, _ENDLESS = 0.05, 10**9
+_STALL_S, _DRIP_S, _ENDLESS = 30.0, 0.05, 10**9
 _NOBODY = "I'm sorry, but I cannot help with taking notes of this conversation."
 _GARBAGE = b"<<<\x00\xff upstream connect error \xfe>>>"
 
@@ -35,7 +35,7 @@ class Behaviour(enum.Enum):
     """What a call gets."""
 
     answer = "answer"  # a good one
-    stall = "stall"  # nothing for `stall_s` seconds, then the connection is closed
+    stall = "stall"  # nothing for half a minute, then the connection is closed
     error_500 = "error_500"
     error_429 = "error_429"  # with Retry-After: 1
     garbage = "garbage"  # 200 with bytes that are no JSON
@@ -91,17 +91,17 @@ class ModelServer:
     """A model on a free port of this machine while the `with` block lasts: `url` for OpenAI's protocol, `root` for Gemini's.
 
     `plan(n, purpose)` says what the n-th call gets, counted from 1; without a plan every call gets a good answer.
-    `delay` (s) is how long it thinks before anything but a stall; `stall_s` how long a stall holds its connection. Leaving the
-    block ends whatever hangs. `calls` grows by one a call; `last` is the newest request as it came, `last_path` where to.
+    `delay` (s) is how long it thinks before anything but a stall. Leaving the block ends whatever hangs. `calls` grows by one
+    a call; `last` is the newest request as it came, `last_path` where to.
     """
 
-    def __init__(self, plan: "Plan | None" = None, delay: float = 0.0, *, stall_s: float = 30.0) -> None:
+    def __init__(self, plan: "Plan | None" = None, delay: float = 0.0) -> None:
         self.calls: list[Call] = []
         self.last: dict[str, Any] = {}
         self.last_headers: dict[str, str] = {}
         self.last_path = ""
         self.plan: Plan = plan or (lambda n, purpose: Behaviour.answer)
-        self.delay, self.stall_s = delay, stall_s
+        self.delay = delay
         self._lock = threading.Lock()
         self._over = threading.Event()
         self._http = _Server(("127.0.0.1", 0), self)
@@ -179,7 +179,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         request = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))))
-        if self.path != "/v1/chat/completions" and not gemini_wire.PATH.fullmatch(self.path):
+        if self.path != "/v1/chat/completions" and not _GEMINI.fullmatch(self.path):
             self._send(404, {"error": {"message": f"no such path: {self.path}"}})
             return
         model = self.server.model
@@ -196,7 +196,7 @@ class _Handler(BaseHTTPRequestHandler):
         if isinstance(gets, Canned):
             self._send(gets.status, gets.body, gets.headers)
         elif gets is Behaviour.stall:
-            self.server.model.wait(self.server.model.stall_s)
+            self.server.model.wait(_STALL_S)
             self.close_connection = True
         elif gets is Behaviour.drop:
             body = _json(whole(request, answer_to(request)))
@@ -244,12 +244,14 @@ def _answers(gets: Behaviour, request: dict[str, Any]) -> tuple[int, Any, dict[s
 
 def whole(request: dict[str, Any], text: str | None, reason: str = "stop") -> dict[str, Any]:
     """An answer in the wire format of the request."""
-    return (gemini_wire.generated if "contents" in request else completion)(request, text, reason)
+    return (generated if "contents" in request else completion)(request, text, reason)
 
 
 def prompt_of(request: dict[str, Any]) -> str:
     """What a request asks in the end, in either wire format."""
-    return gemini_wire.prompt_of(request) if "contents" in request else str(request["messages"][-1]["content"])
+    if "contents" in request:
+        return str(request["contents"][-1]["parts"][-1]["text"])
+    return str(request["messages"][-1]["content"])
 
 
 def completion(request: dict[str, Any], text: str | None, reason: str = "stop") -> dict[str, Any]:
@@ -268,6 +270,25 @@ def completion(request: dict[str, Any], text: str | None, reason: str = "stop") 
             "total_tokens": asked + told,
             "prompt_tokens_details": {"cached_tokens": asked // 4},
         },
+    }
+
+
+def generated(request: dict[str, Any], text: str | None, reason: str = "stop") -> dict[str, Any]:
+    """The same of Gemini, after a thought."""
+    system = request["systemInstruction"]["parts"][0]["text"]
+    asked, told = (len(system) + len(prompt_of(request))) // 4, len(text or "") // 4
+    parts = [] if text is None else [{"text": "hm, <observations>", "thought": True}, {"text": text}]
+    found = {"content": {"role": "model", "parts": parts}, "finishReason": _GEMINI_REASONS[reason], "index": 0}
+    return {
+        "candidates": [found],
+        "usageMetadata": {
+            "promptTokenCount": asked,
+            "cachedContentTokenCount": asked // 4,
+            "candidatesTokenCount": told - told // 3,
+            "thoughtsTokenCount": told // 3,
+            "totalTokenCount": asked + told,
+        },
+        "modelVersion": "gemini",
     }
 
 

@@ -39,8 +39,12 @@ SECRET = "cinnamon"
 class Owner:
     """An agent with something of everything: raw messages, observations, a generation, what was rejected, events."""
 
-    def __init__(self, world: World, resource: str) -> None:
+    def __init__(self, world: World, resource: str, ids: dict[str, str] | None = None) -> None:
         self.world, self.resource, self.thread = world, resource, f"{resource}-talks"
+        self.ids = ids or self._filled()
+
+    def _filled(self) -> dict[str, str]:
+        world, resource = self.world, self.resource
         self._say(14)
         world.om.force_reflect(resource)
         self._say(18)
@@ -51,7 +55,7 @@ class Owner:
         tell(world, resource)
         observation = world.om.observations(resource)[0]
         message = world.om.sources(observation.id, resource)[0].id
-        self.ids = {"observation": observation.id, "message": message, "entry": entry.id, "group": self._group()}
+        return {"observation": observation.id, "message": message, "entry": entry.id, "group": self._group()}
 
     def _group(self) -> str:
         """The name of a group, as if what the first generation replaced had been set aside."""

@@ -15,14 +15,3 @@ def blocks(text: str, *languages: str) -> list[str]:
 def spans(text: str) -> list[str]:
     """What stands in backticks, outside of fenced blocks."""
     return re.findall(r"`([^`\n]+)`", FENCE.sub("", text))
-
-
-def section(text: str, title: str) -> str:
-    """What stands under a heading of the second level."""
-    return re.split(r"^## ", text.split(f"\n## {title}\n", 1)[1], maxsplit=1, flags=re.MULTILINE)[0]
-
-
-def table(text: str) -> dict[str, str]:
-    """The second cells of a section's tables by their first ones, without backticks."""
-    rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
-    return {row[0].strip("`"): row[1].strip("`") for row in rows}

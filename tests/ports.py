@@ -1,5 +1,6 @@
 """TCP ports that no other test takes, for servers that must know their port before they start."""
 
+import atexit
 import fcntl
 import os
 import random
@@ -11,6 +12,12 @@ from typing import TextIO
 # Below the range from which operating systems hand out ports themselves (from 32768 on Linux, 49152 elsewhere).
 _PORTS = range(12_000, 32_000)
 _held: list[TextIO] = []
+
+
+@atexit.register
+def _release() -> None:
+    for lock in _held:
+        lock.close()
 
 
 def reserve_port() -> int:

@@ -4,9 +4,16 @@ import contextlib
 import os
 import signal
 import subprocess
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+import httpx2
+from ports import reserve_port
+from world import wait_until
+
+OM = str(Path(sys.executable).with_name("om"))
 WORKER = ("worker", "-c", "8", "--without-gossip", "--without-mingle")
 BEAT = ("beat",)
 
@@ -19,6 +26,23 @@ def started(command: Sequence[str], **options: Any) -> Iterator[subprocess.Popen
             yield process
         finally:
             process.kill()
+
+
+@contextlib.contextmanager
+def api_started(environ: Mapping[str, str], **options: Any) -> Iterator[str]:
+    """`om api` on a port of its own while the block runs: its URL, once it is ready."""
+    port = str(reserve_port())
+    url = f"http://127.0.0.1:{port}"
+    with started([OM, "api", "--port", port], env={**os.environ, **environ}, **options):
+        wait_until(lambda: _is_ready(url), "the API", 60)
+        yield url
+
+
+def _is_ready(url: str) -> bool:
+    try:
+        return httpx2.get(f"{url}/readyz").is_success
+    except httpx2.TransportError:
+        return False
 
 
 def inherited() -> dict[str, str]:

@@ -115,10 +115,3 @@ def _parts(contents: list[Any]) -> Iterator[tuple[str, str, Any]]:
             yield "answer", part["functionResponse"]["name"], None
         else:
             yield "words", "", None
-
-
-def without_nulls(value: Any) -> Any:
-    """As `model_dump(exclude_none=True)` has it."""
-    if isinstance(value, dict):
-        return {name: without_nulls(item) for name, item in value.items() if item is not None}
-    return [*map(without_nulls, value)] if isinstance(value, list) else value

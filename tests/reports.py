@@ -1,6 +1,7 @@
 """Where the harnesses write what they saw: a block of docs/reliability.md or another page, between its own two marks."""
 
 import re
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "reliability.md"
@@ -23,3 +24,9 @@ def write_block(name: str, text: str, path: Path = PAGE) -> None:
 
 def _marks(name: str) -> re.Pattern[str]:
     return re.compile(rf"(<!-- {re.escape(name)} -->\n)(.*?)(<!-- /{re.escape(name)} -->)", re.DOTALL)
+
+
+def table(head: Sequence[object], rows: Iterable[Sequence[object]]) -> str:
+    """A table of markdown."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)

@@ -269,12 +269,8 @@ class Cluster(Several):
         wait_until(lambda: self._taken(slot, before), f"a successor of the node on port {before.port}", _WHOLE_S)
         return self.owner(slot)
 
-    def move(self, slot: int, to: "_Node", *, whole: bool = False) -> None:
-        """Move a slot with all that it holds, as `redis-cli --cluster reshard` does, or `whole` as Valkey 9 does."""
-        if whole:
-            self.owner(slot).client().execute_command("CLUSTER MIGRATESLOTS", "SLOTSRANGE", slot, slot, "NODE", to.id)
-            wait_until(lambda: self._named(slot) == {to.port}, "the slot to have moved")
-            return
+    def move(self, slot: int, to: "_Node") -> None:
+        """Move a slot with all that it holds, as `redis-cli --cluster reshard` does."""
         moving = Migration(self, slot, to)
         moving.begin()
         while moving.move(100):

@@ -4,7 +4,7 @@ import contextlib
 import os
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 
@@ -22,6 +22,7 @@ from om_api.store.memory.keys import Keys
 from om_api.store.memory.push import ServerClock
 
 T = TypeVar("T")
+Row = TypeVar("Row")
 _LIVING = re.compile(
     r":\{[^}]+\}:(scope|tokens|threads|aliases|rejected|working|redacted|archived|(messages|known|thread|chunk|sealed|segment|reflected):.+|(record|chunks|observations|reflections)(:.+)?)"
     r"|:(due:.+|(adopt|resources)(:[0-9]+:[0-9]+)?|partitions|reviews|archivable|archive|settings|keys(:used:.+)?|messages:.+|webhooks:.+|webhook:[^:]+:(waiting|arrived|deliveries|figures):.+)"
@@ -82,3 +83,16 @@ def _answers(url: str) -> bool:
             return bool(client.ping())
         except redis.ConnectionError:
             return False
+
+
+def empty(store: Store) -> None:
+    """Delete everything under the store's prefix."""
+    for key in list(store.client.scan_iter(f"{store.keys.prefix}*", count=1000)):
+        store.client.unlink(key)
+
+
+def fresh(store: Store, rows: Iterable[Row]) -> Iterator[Row]:
+    """The rows of a loop, each with an empty store: what the row before it left is deleted."""
+    for row in rows:
+        empty(store)
+        yield row

@@ -234,6 +234,21 @@ class World:
             if verb == "observe_chunk":
                 self._refill()
 
+    def next_task(self) -> tuple[str, ...]:
+        """Take the oldest task that was passed on: its verb and its ids."""
+        verb, ids = self.dispatch.queue.popleft()
+        return verb, *ids
+
+    def observe_now(self, thread: str | None = "t-1", resource: str = "harold") -> None:
+        """What is raw is observed, as an owner asks for it."""
+        self.om.force_observe(thread, resource)
+        self.settle()
+
+    def reflect_now(self, resource: str = "harold", thread: str | None = None) -> None:
+        """What was observed is reflected, as an owner asks for it."""
+        self.om.force_reflect(resource, thread)
+        self.settle()
+
     def settle(self) -> None:
         """Tick until nothing is due at once."""
         for _ in range(30):

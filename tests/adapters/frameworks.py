@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 import venv
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -45,9 +45,19 @@ class Framework(NamedTuple):
         found = subprocess.run([self.python, "-c", told], check=True, capture_output=True, text=True)
         return found.stdout.strip()
 
-    def driver(self) -> Sequence[str | Path]:
-        """The command that starts its agent."""
-        return [self.python, "-m", f"drivers.{self.name}"]
+    def run(self, cwd: Path, *words: str | Path, **environ: str) -> str:
+        """Run a program in its environment; what it printed. Raises AssertionError with its last words when it fails."""
+        command = [self.python, *words]
+        how = {"cwd": cwd, "env": clean(environ), "stdin": subprocess.DEVNULL}  # a driver would wait for the suite
+        done = subprocess.run(command, **how, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+
+def clean(environ: dict[str, str]) -> dict[str, str]:
+    """Our environment without settings of ours, and without our own Python's."""
+    own = {name: text for name, text in os.environ.items() if not name.startswith(("OM_", "PYTHON"))}
+    return {**own, **environ}
 
 
 FRAMEWORKS = {
@@ -94,11 +104,10 @@ class Answered(NamedTuple):
 @contextmanager
 def agent(framework: Framework, **environ: str) -> Iterator[Agent]:
     """A new process with an agent in it, which ends with the block."""
-    own = {name: text for name, text in os.environ.items() if not name.startswith(("OM_", "PYTHON"))}
     with subprocess.Popen(
-        framework.driver(),
+        [framework.python, "-m", f"drivers.{framework.name}"],
         cwd=HERE,
-        env={**own, **environ},
+        env=clean(environ),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

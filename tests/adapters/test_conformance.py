@@ -3,8 +3,7 @@
 import pytest
 
 from adapters.frameworks import agent
-from adapters.reading import check_call, check_kept, closing, shown
-from adapters.talk import turn_of
+from adapters.talk import check_call, check_kept, closing, shown, turn_of
 
 TURNS = 60
 

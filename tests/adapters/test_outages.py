@@ -7,8 +7,7 @@ from servers import Server
 from world import World
 
 from adapters.frameworks import agent
-from adapters.reading import check_kept
-from adapters.talk import turn_of
+from adapters.talk import check_kept, turn_of
 
 KEEPS = ("--appendonly", "yes", "--appendfsync", "always")
 

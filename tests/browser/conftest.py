@@ -18,6 +18,12 @@ _BUSY_MS = 60_000  # in which a page shows what it is to show, however slow the 
 _OPTIONS = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--font-render-hinting=none"]
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """`make nightly` uses every page; one journey is a smoke test."""
+    if not item.get_closest_marker("smoke"):
+        item.add_marker("nightly")
+
+
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
     """The browser of the machine; without one skipped, in CI failed."""

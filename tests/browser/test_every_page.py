@@ -5,11 +5,8 @@ from page_routes import PAGES, Owner
 
 from browser.visiting import barriers, overflow
 
-LOOKS = {
-    "light": {"color_scheme": "light"},
-    "dark": {"color_scheme": "dark"},
-    "narrow": {"viewport": {"width": 360, "height": 740}, "color_scheme": "light"},
-}
+LOOKS = {"light": {"color_scheme": "light"}, "dark": {"color_scheme": "dark"},
+    "narrow": {"viewport": {"width": 360, "height": 740}, "color_scheme": "light"}}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +23,6 @@ def test_every_page_can_be_used_by_everybody(full, signed_in, look):
         asked = "?query=zanzibar" if path.endswith("/recall") else ""
         assert visit.go(owner.path(path, "harold") + asked) == 200, path
         found[path] = [*barriers(visit.page), *(["wider than its window"] if overflow(visit.page) > 0 else [])]
-
     assert {path: wrong for path, wrong in found.items() if wrong} == {}
 
 
@@ -34,7 +30,6 @@ def test_every_page_can_be_used_by_everybody(full, signed_in, look):
 def test_so_can_the_page_that_asks_for_a_key_and_one_that_is_not_there(site, browsers, signed_in, look):
     stranger, visit = browsers(site.api.url, **LOOKS[look]), signed_in(**LOOKS[look])
     visit.expect("404")
-
     assert stranger.go("/ui/agents") == 200
     assert stranger.page.title().startswith("Sign in")
     assert visit.go("/ui/agents/nobody") == 404

@@ -42,25 +42,10 @@ def test_what_is_pushed_and_observed_is_shown_without_a_reload(site, browsers, a
     visit = _open(site, browsers, f"/ui/agents/{agent}")
     site.world.say(*(f"Parcel {n} lies in Oslo." for n in range(14)), resource=agent)
     site.world.settle()
-
     observations = visit.page.get_by_role("region", name="Observations")
     expect(observations).to_contain_text("Parcel 3 lies in Oslo.")
     expect(visit.page.get_by_role("region", name="Raw messages")).to_contain_text("Parcel 13 lies in Oslo.")
     assert _is_same(visit)
-
-
-def test_what_was_unfolded_stays_so_when_the_page_looks_again(site, browsers, agent):
-    site.world.say(*(f"Parcel {n} lies in Oslo." for n in range(14)), resource=agent)
-    site.world.settle()
-    visit = _open(site, browsers, f"/ui/agents/{agent}")
-    unfolded = visit.page.locator("details", has_text="it came from").first
-    unfolded.locator("summary").click()
-    expect(unfolded).to_contain_text("lies in Oslo.")
-    site.world.say("The last word.", resource=agent)
-
-    expect(visit.page.get_by_role("region", name="Raw messages")).to_contain_text("The last word.")
-    expect(unfolded).to_have_attribute("open", "")
-    expect(unfolded).to_contain_text("lies in Oslo.")
 
 
 def test_a_page_is_live_though_a_script_of_it_comes_late(site, browsers, agent):
@@ -75,17 +60,7 @@ def test_a_page_is_live_though_a_script_of_it_comes_late(site, browsers, agent):
 
     visit.context.route("**/hx-sse.min.js*", late)
     visit.go(f"/ui/agents/{agent}")
-
     expect(visit.page.locator("#live-state")).to_have_text("live")
-
-
-def test_a_new_agent_comes_into_the_table_by_itself(site, browsers, agent):
-    visit = _open(site, browsers, f"/ui/agents?search={agent}")
-    site.world.say(*(f"Parcel {n} lies in Oslo." for n in range(14)), resource=agent)
-    site.world.settle()
-
-    expect(visit.page.get_by_role("link", name=agent)).to_be_visible(timeout=30_000)
-    assert _is_same(visit)
 
 
 def test_events_come_as_they_happen_newest_first(site, browsers, agent):
@@ -97,63 +72,24 @@ def test_events_come_as_they_happen_newest_first(site, browsers, agent):
     site.world.om.pause(agent)
     site.world.om.resume(agent)
     rows = visit.page.locator("tbody tr")
-
     expect(rows.nth(0)).to_contain_text("resumed")
     expect(rows.nth(1)).to_contain_text("paused")
 
 
-def test_two_browsers_see_what_one_of_them_does(site, browsers, agent):
-    site.world.say("The first word.", resource=agent)
-    site.world.settle()
-    one, other = (_open(site, browsers, f"/ui/agents/{agent}") for _ in range(2))
-    one.page.get_by_role("button", name="Pause").click()
-
-    expect(one.page.get_by_role("status").filter(has_text="Paused")).to_be_visible()
-    expect(other.page.get_by_role("button", name="Resume")).to_be_visible()
-    expect(other.page.locator("dl.facts")).to_contain_text("paused")
-    assert _is_same(other)
-
-
-def test_a_page_says_that_the_store_is_away_and_goes_on_when_it_is_back(alone, browsers):
+@pytest.mark.parametrize("away", ["store", "server"])
+def test_a_page_says_that_the_store_or_the_server_is_away_and_goes_on_when_it_is_back(alone, browsers, away):
     store, site = alone
+    gone = store if away == "store" else site.api
     site.world.say("The first word.")
     site.world.settle()
     visit = _open(site, browsers, "/ui/agents/harold")
     visit.expect(AWAY)
-    store.stop()
-    expect(visit.page.locator("#live-state")).to_have_text(re.compile("not live: the store"), timeout=BACK_MS)
+    gone.stop()
+    expect(visit.page.locator("#live-state")).to_have_text(re.compile(f"not live: the {away}"), timeout=BACK_MS)
     shown = visit.page.get_by_role("region", name="Raw messages").inner_text()
-    store.start()
+    gone.start()
     expect(visit.page.locator("#live-state")).to_have_text("live", timeout=BACK_MS)
     site.world.om.pause("harold")
     expect(visit.page.locator("dl.facts")).to_contain_text("paused", timeout=BACK_MS)
-
     assert "The first word." in shown
-    assert _is_same(visit)
-
-
-def test_a_page_that_is_asked_for_while_the_store_is_away_says_so(alone, browsers):
-    store, site = alone
-    visit = holding(browsers(site.api.url), site, site.key()[1])
-    visit.expect(AWAY)
-    store.stop()
-    status = visit.go("/ui/agents")
-
-    assert status == 503
-    expect(visit.page.get_by_role("alert")).to_be_visible()
-
-
-def test_a_page_that_is_open_while_the_server_is_started_again_goes_on(alone, browsers):
-    _, site = alone
-    site.world.say("The first word.")
-    site.world.settle()
-    visit = _open(site, browsers, "/ui/agents/harold")
-    visit.expect(AWAY)
-    site.api.stop()
-    expect(visit.page.locator("#live-state")).to_have_text(re.compile("not live: the server"), timeout=BACK_MS)
-    site.api.start()
-    expect(visit.page.locator("#live-state")).to_have_text("live", timeout=BACK_MS)
-    site.world.om.pause("harold")
-    expect(visit.page.locator("dl.facts")).to_contain_text("paused", timeout=BACK_MS)
-
     assert _is_same(visit)

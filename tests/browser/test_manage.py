@@ -11,11 +11,9 @@ def manages(site, at_work, agent):
     """The page on which a memory with raw messages, observations and a generation is managed."""
     for n in (1, 2):
         site.world.say(f"The gate opens to cinnamon-{n}.", "It rains.", resource=agent, thread="t-1")
-        site.world.om.force_observe(resource_id=agent)
-        site.world.settle()
+        site.world.observe_now(None, agent)
         if n == 1:
-            site.world.om.force_reflect(agent)
-            site.world.settle()
+            site.world.reflect_now(agent)
     site.world.say("Try cinnamon-3.", "The sun shines.", resource=agent, thread="t-2")
     at_work.go(f"/ui/agents/{agent}/manage")
     return at_work
@@ -53,7 +51,6 @@ def test_what_would_go_is_seen_before_it_is_gone_from_every_page(site, manages, 
     manages.page.get_by_label("Whatever holds this text").fill("cinnamon")
     manages.press("Show what would go")
     expect(manages.page.get_by_role("region", name="This would go")).to_contain_text("Nothing of it is kept.")
-
     assert site.world.om.pins(agent) == []
     assert all(f"cinnamon-{n}" in held for n in (1, 2, 3))
     assert (seen, "cinnamon" in left) == (True, False)
@@ -62,39 +59,9 @@ def test_what_would_go_is_seen_before_it_is_gone_from_every_page(site, manages, 
     assert site.world.om.verify() == []
 
 
-def test_a_message_that_is_not_there_is_told_and_nothing_goes(site, manages, agent):
-    manages.expect("404")
-    before = site.world.covering(agent)
-    manages.page.get_by_label("or the message with this id").fill("m-nowhere")
-    manages.press("Show what would go")
-
-    expect(manages.page.get_by_role("heading", name="This was not done")).to_be_visible()
-    expect(manages.page.get_by_role("alert")).to_contain_text("keeps no message m-nowhere")
-    assert site.world.covering(agent) == before
-
-
-def test_an_observation_is_forgotten_with_its_messages_after_a_question(site, manages, agent):
-    manages.go(f"/ui/agents/{agent}")
-    newest = manages.page.get_by_role("region", name="Observations").locator("article").first
-    newest.locator("summary").click()
-    manages.answer(yes=False)
-    newest.get_by_role("button", name="Forget it and them").click()
-    expect(newest).to_contain_text("cinnamon-2")
-    kept = "cinnamon-2" in site.world.context("t-1", agent).text
-    manages.answer()
-    newest.get_by_role("button", name="Forget it and them").click()
-    manages.told("Forgotten, with the messages behind it.")
-    site.world.settle()
-
-    assert (kept, "cinnamon-2" in site.world.context("t-1", agent).text) == (True, False)
-    assert "cinnamon-2" not in repr(site.world.om.recall("gate opens", agent).hits)
-
-
 def test_a_memory_moves_to_the_other_scope_and_back(site, manages, agent):
-    for button, scope, said in (
-        ("Move it to a memory for each thread", "thread", "each thread by itself"),
-        ("Move it to one memory for all threads", "resource", "all threads together"),
-    ):
+    for button, scope, said in (("Move it to a memory for each thread", "thread", "each thread by itself"),
+        ("Move it to one memory for all threads", "resource", "all threads together")):  # fmt: skip
         manages.answer()
         manages.press(button)
         manages.told(f"Moved to scope {scope}")
@@ -113,7 +80,6 @@ def test_an_exported_file_is_imported_as_another_agent(site, signed_in, manages,
     visit.told("Imported: 2 messages, 1 observation, 1 generation.")
     expect(visit.page).to_have_url(f"{site.api.url}/ui/agents/{agent}-2")
     expect(visit.page.get_by_role("region", name="Reflection")).to_contain_text("cinnamon-1")
-
     assert file.name == f"{agent}.jsonl"
     assert site.world.context("t-1", f"{agent}-2").text == site.world.context("t-1", agent).text
 
@@ -123,22 +89,6 @@ def _import(visit, name, file):
     visit.page.get_by_label("As agent").fill(name)
     visit.page.get_by_label("File that was exported").set_input_files(file)
     visit.press("Import")
-
-
-@pytest.mark.parametrize(("to", "content", "says"), [("new", "no memory\n", "line 1"), ("same", None, "holds")])
-def test_what_cannot_be_imported_is_told_beside_its_form(site, signed_in, manages, agent, tmp_path, to, content, says):
-    file, name = tmp_path / "memory.jsonl", agent if to == "same" else f"{agent}-{to}"
-    file.write_bytes(content.encode() if content else b"".join(site.world.om.export_memory(agent)))
-    before = site.world.covering(agent)
-    visit = signed_in()
-    visit.expect("422|409")
-    _import(visit, name, file)
-
-    told = visit.page.get_by_label("Import a memory").get_by_role("status")
-    expect(told).to_contain_text(says)
-    expect(told).to_have_class("problem")
-    assert site.world.covering(agent) == before
-    assert site.world.om.is_known(f"{agent}-new") is False
 
 
 def test_a_thread_and_then_all_is_removed_once_its_name_was_written_again(site, manages, agent):
@@ -155,7 +105,6 @@ def test_a_thread_and_then_all_is_removed_once_its_name_was_written_again(site, 
     manages.told("Removed:")
     expect(manages.page).to_have_url(re.compile("/ui/agents$"))
     expect(manages.page.get_by_role("link", name=agent, exact=True)).to_have_count(0)
-
     assert (held - left, site.world.covering(agent)) == (2, [])
 
 

@@ -17,20 +17,12 @@ from om_api.domain.audit.audit_entry import AuditEntry
 from om_workers.llm.extractive import Extractive
 
 FOLDER = ROOT / "docs" / "pictures"
-PICTURES = {
-    "ui-agents": "/ui/agents",
-    "ui-agent": "/ui/agents/harold",
-    "ui-context": "/ui/agents/harold/context?thread=harold-release",
-    "ui-generations": "/ui/agents/harold/generations",
-    "ui-review": "/ui/agents/codie/review",
-    "ui-recall": "/ui/agents/codie/recall?query=checkout+timeout+payment",
-    "ui-figures": "/ui/agents/harold/figures",
-    "ui-money": "/ui/money",
-    "ui-live": "/ui/live",
-    "ui-settings": "/ui/agents/harold/settings",
-    "ui-manage": "/ui/agents/harold/manage",
-    "ui-audit": "/ui/audit",
-}
+PICTURES = {"ui-agents": "/ui/agents", "ui-agent": "/ui/agents/harold",
+    "ui-context": "/ui/agents/harold/context?thread=harold-release", "ui-generations": "/ui/agents/harold/generations",
+    "ui-review": "/ui/agents/codie/review", "ui-recall": "/ui/agents/codie/recall?query=checkout+timeout+payment",
+    "ui-figures": "/ui/agents/harold/figures", "ui-money": "/ui/money", "ui-live": "/ui/live",
+    "ui-settings": "/ui/agents/harold/settings", "ui-manage": "/ui/agents/harold/manage",
+    "ui-audit": "/ui/audit"}  # fmt: skip
 OWN = {
     "harold": "timezone: Europe/Amsterdam\n  ttl_days: 30\n  observer: {instruction: Keep every ticket number and who owns it.}",
     "codie": "reflection: {review: ask}",
@@ -76,22 +68,11 @@ def _lived(world):
             world, name, "deepseek-chat", {ago: (0.2 + 0.04 * (ago * 3 % 5)) / (n + 1) for ago in range(10)}, "reflect"
         )
         for ago in range(10):
-            served(
-                world,
-                name,
-                ago,
-                contexts=320,
-                tokens=9_000_000,
-                cached=8_200_000,
-                raw=80_000_000,
-                raw_cached=79_000_000,
-            )
-    for did, via, who, of in (
-        ("settings_changed", "cli", "lotte@laptop", "reflection.review"),
-        ("line_corrected", "http", "0f3c21aa97de", "01a21727c22d"),
-        ("approved", "http", "0f3c21aa97de", ""),
-        ("exported", "cli", "lotte@laptop", ""),
-    ):
+            served(world, name, ago, contexts=320, tokens=9_000_000, cached=8_200_000, raw=80_000_000,
+                raw_cached=79_000_000)  # fmt: skip
+    for did, via, who, of in (("settings_changed", "cli", "lotte@laptop", "reflection.review"),
+        ("line_corrected", "http", "0f3c21aa97de", "01a21727c22d"), ("approved", "http", "0f3c21aa97de", ""),
+        ("exported", "cli", "lotte@laptop", "")):  # fmt: skip
         label = "Bram's key" if via == "http" else ""
         world.om.add_audit(AuditEntry(did=did, via=via, who=who, label=label, resource="codie", of=of))
 
@@ -127,5 +108,4 @@ def test_a_page_is_pictured(demo, browsers, name):
     picture = _taken(visit.page)
     if _WRITES:
         (FOLDER / f"{name}.png").write_bytes(picture)
-
     assert 5_000 < len(picture) <= _MOST_BYTES

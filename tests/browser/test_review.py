@@ -21,8 +21,7 @@ def waits(site, at_work, agent):
     """The page of an agent whose first reflection counts, and whose second one waits."""
     for n in (0, 1):
         site.world.say(f"Letter {n} is on its way.", resource=agent, thread="t-1")
-        site.world.om.force_observe(resource_id=agent)
-        site.world.settle()
+        site.world.observe_now(None, agent)
         at_work.press("Reflect now")
         at_work.told("The workers were asked")
         site.world.settle()
@@ -41,38 +40,12 @@ def test_what_waits_is_listed_and_shown_word_for_word_beside_what_is_in_force(si
     expect(listing.page).to_have_url(re.compile(f"/ui/agents/{agent}/review$"))
     waits.go(f"/ui/agents/{agent}")
     waits.page.get_by_role("link", name="waits for a review").click()
-
     expect(changes.locator("ins")).to_contain_text("Letter 1 is on its way.")
     expect(changes).to_contain_text("Parcel 4 lies in Oslo.")
     expect(changes.locator("del", has_text="Parcel")).to_have_count(0)
     expect(waits.page.get_by_label("Its text, which you may edit")).to_have_value(waiting.generation.text)
     expect(listing.page.get_by_role("button", name=re.compile("Approve|Send back"))).to_have_count(0)
     assert (site.world.om.stats(agent).generation, site.world.om.stats(agent).reviews) == (1, 1)
-
-
-def test_it_counts_once_it_was_approved_as_it_is(site, waits, agent):
-    waiting = site.world.om.proposal(agent)
-    waits.press("Approve")
-    waits.told("Approved: it is in force")
-    expect(waits.page.get_by_role("region", name="Reflection")).to_contain_text("Generation 2")
-    expect(waits.page.get_by_role("region", name="Reflection")).to_contain_text("Letter 1 is on its way.")
-    waits.go(f"/ui/agents/{agent}/review")
-    expect(waits.page.locator("main")).to_contain_text(f"Nothing of {agent} waits")
-
-    assert site.world.om.generations(agent)[-1].text == waiting.generation.text
-    assert site.world.om.reviews([agent]) == []
-
-
-def test_it_counts_as_it_was_edited(site, waits, agent):
-    field = waits.page.get_by_label("Its text, which you may edit")
-    field.fill(field.input_value().replace("Letter 1 is on its way.", "Letter 1 came back."))
-    edited = field.input_value()
-    waits.press("Approve")
-    waits.told("Approved: it is in force")
-    expect(waits.page.get_by_role("region", name="Reflection")).to_contain_text("Letter 1 came back.")
-
-    assert site.world.om.generations(agent)[-1].text == edited
-    assert "Letter 1 came back." in site.world.context("t-1", agent).text
 
 
 def test_it_is_thought_again_with_a_comment_and_waits_once_more(site, waits, agent):
@@ -83,16 +56,7 @@ def test_it_is_thought_again_with_a_comment_and_waits_once_more(site, waits, age
     site.world.settle()
     again = site.world.om.proposal(agent)
     waits.go(f"/ui/agents/{agent}/review")
-
     expect(waits.page.get_by_label("Its text, which you may edit")).to_have_value(again.generation.text)
     assert again.id != waiting.id
     assert site.world.om.stats(agent).generation == 1
     assert "Say where letter 1" in repr(site.world.model.requests[-1])
-
-
-def test_who_decides_on_what_somebody_else_decided_already_is_told_so(site, waits, agent):
-    site.world.om.approve(agent)
-    waits.press("Approve")
-    waits.told("waits no longer")
-
-    assert site.world.om.stats(agent).generation == 2

@@ -58,13 +58,11 @@ def test_the_tour_can_be_followed(everything, browsers):
     visit.go("/ui")
     visit.page.get_by_role("link", name="harold").click()
     expect(_region(visit, "Raw messages")).to_contain_text("My passport lies in the blue drawer.")
-
     visit.press("Observe now")
     expect(_region(visit, "Observations")).to_contain_text("blue drawer")
     expect(_region(visit, "Raw messages")).not_to_contain_text("blue drawer")
     visit.page.get_by_text(f"The {len(said)} messages it came from").click()
     expect(_region(visit, "Observations")).to_contain_text("My sister lives in Bergen.")
-
     line = visit.page.locator("li", has_text="blue drawer", has=visit.page.get_by_role("button"))
     line.get_by_role("button").first.click()
     field = visit.page.get_by_label("It should say")
@@ -74,7 +72,6 @@ def test_the_tour_can_be_followed(everything, browsers):
     visit.page.locator("li", has_text="red drawer").get_by_role("button").first.click()
     visit.press("Pin as it was")
     visit.told("Pinned")
-
     visit.press("Reflect now")
     expect(_region(visit, "Reflection")).to_contain_text("Generation 1")
     expect(_region(visit, "Reflection").locator("li", has_text="red drawer").last).to_be_visible()

@@ -1,13 +1,18 @@
 """The archive of a run, of which a copy is kept, and which is paused, taken away, and restored from that copy."""
 
+import base64
+import json
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Final, Self
 
 import psycopg
+import redis
 from postgres import Postgres
 
 from om_api.archive.copying import copy
@@ -19,11 +24,15 @@ _ROWS: Final = "SELECT resource, name, revision, body FROM om_entries"
 _PATIENCE_S: Final = 30.0
 _STEPPED: Final = 0  # what SQLite says after a part of a backup
 _NAME: Final = "om_archive"
+_STATES: Final = {"pause": "paused", "kill": "away", "restore": "old"}
 Row = tuple[str, str, int, str]
 
 
 class RunArchive:
-    """What befalls an archive: `do` it. `state` says what does now, "" while nothing is wrong: paused, away, old."""
+    """What befalls an archive: `do` it. `state` says what does now, "" while nothing is wrong: paused, away, old.
+
+    Each has its own way to `_pause` and `_resume`, to `_kill` and `_start`, to `_copy`, to `_restore` that and to `_return`.
+    """
 
     url: str
 
@@ -41,18 +50,9 @@ class RunArchive:
 
     def do(self, what: str) -> None:
         """One fault, or its end."""
-        befalls: dict[str, tuple[Callable[[], None], str]] = {
-            "pause": (self._pause, "paused"),
-            "resume": (self._go_on, ""),
-            "kill": (self._take_away, "away"),
-            "start": (self._bring_back, ""),
-            "copy": (self._keep_copy, ""),
-            "restore": (self._restore, "old"),
-            "return": (self._return, ""),
-        }
-        act, state = befalls[what]
+        state = _STATES.get(what, "")
         self.state = state or self.state  # from before it begins until after it ended
-        act()
+        getattr(self, f"_{what}")()
         self.state = state
 
     def rows(self) -> list[Row]:
@@ -81,27 +81,6 @@ class RunArchive:
                 else:
                     return
 
-    def _pause(self) -> None:
-        raise NotImplementedError
-
-    def _go_on(self) -> None:
-        raise NotImplementedError
-
-    def _take_away(self) -> None:
-        raise NotImplementedError
-
-    def _bring_back(self) -> None:
-        raise NotImplementedError
-
-    def _keep_copy(self) -> None:
-        raise NotImplementedError
-
-    def _restore(self) -> None:
-        raise NotImplementedError
-
-    def _return(self) -> None:
-        raise NotImplementedError
-
 
 class SqliteArchive(RunArchive):
     """A file in a folder. It is restored as `sqlite3 .restore` does it: in place, while everybody has it open.
@@ -112,7 +91,7 @@ class SqliteArchive(RunArchive):
     def __init__(self, folder: Path) -> None:
         super().__init__()
         self._folder, self._away = folder / "archive", folder / "archive-away"
-        self._copy, self._newest, self._interim = (folder / f"{name}.db" for name in ("copy", "newest", "interim"))
+        self._kept, self._newest, self._interim = (folder / f"{name}.db" for name in ("copy", "newest", "interim"))
         self._file = self._folder / "archive.db"
         self.url = f"sqlite:///{self._file}"
 
@@ -124,23 +103,23 @@ class SqliteArchive(RunArchive):
         self._locks = self._held.enter_context(closing(_opened(self._file)))
         self._locks.execute("BEGIN EXCLUSIVE")
 
-    def _go_on(self) -> None:
+    def _resume(self) -> None:
         self._locks.rollback()
         self._locks.close()
 
-    def _take_away(self) -> None:
+    def _kill(self) -> None:
         self._folder.rename(self._away)
         self._folder.touch()
 
-    def _bring_back(self) -> None:
+    def _start(self) -> None:
         self._folder.unlink()
         self._away.rename(self._folder)
 
-    def _keep_copy(self) -> None:
-        _copied(self._file, self._copy)
+    def _copy(self) -> None:
+        _copied(self._file, self._kept)
 
     def _restore(self) -> None:
-        self._replace(self._copy, self._newest)
+        self._replace(self._kept, self._newest)
 
     def _return(self) -> None:
         self._replace(self._newest, self._interim)
@@ -190,16 +169,16 @@ class PostgresArchive(RunArchive):
     def _pause(self) -> None:
         self._server.pause()
 
-    def _go_on(self) -> None:
+    def _resume(self) -> None:
         self._server.go_on()
 
-    def _take_away(self) -> None:
+    def _kill(self) -> None:
         self._server.kill()
 
-    def _bring_back(self) -> None:
+    def _start(self) -> None:
         self._server.start()
 
-    def _keep_copy(self) -> None:
+    def _copy(self) -> None:
         with self._alone():
             self._say("DROP DATABASE IF EXISTS om_copy", f"CREATE DATABASE om_copy TEMPLATE {_NAME}")
 
@@ -233,3 +212,54 @@ class PostgresArchive(RunArchive):
 
 
 ARCHIVES: Final[dict[str, Callable[[Path], RunArchive]]] = {"sqlite": SqliteArchive, "postgres": PostgresArchive}
+
+
+Pair = tuple[bytes, float]
+
+
+class Both:
+    """A client of Redis for which nothing was archived. `lacks`: what Redis names and no row is; `unnamed` rows count nowhere."""
+
+    def __init__(self, client: redis.Redis, prefix: str, rows: Iterable[Row], resource: str = "*") -> None:
+        self._client, self._held = client, defaultdict[bytes, list[Pair]](list)
+        self.lacks: list[str] = []
+        bodies = defaultdict[tuple[str, str], dict[int, str]](dict)
+        for of, name, revision, body in rows:
+            bodies[of, name][revision] = body
+        for key in client.scan_iter(f"{prefix}:{{{resource}}}:archived", count=1000):
+            base = key.decode().removesuffix(":archived")
+            of = base.removeprefix(f"{prefix}:{{").removesuffix("}")
+            for name, mark in client.zrange(key, 0, -1, withscores=True):
+                self._take(base, name.decode(), int(mark), bodies[of, name.decode()])
+        self.unnamed = sum(map(len, bodies.values()))
+
+    def _take(self, base: str, name: str, mark: int, bodies: dict[int, str]) -> None:
+        """The row that counts: of the revision that Redis names, or else the next one above."""
+        counts = min((revision for revision in bodies if revision >= mark), default=None)
+        if counts is None:
+            self.lacks.append(f"{base}:{name}")
+            return
+        self._held[f"{base}:{name.partition('|')[0]}".encode()] += _members(bodies.pop(counts))
+
+    def scan_iter(self, pattern: str, count: int = 1000) -> Iterator[bytes]:
+        """Keys of both."""
+        there = set(self._client.scan_iter(pattern, count=count))
+        yield from there
+        yield from (key for key in self._held if key not in there and fnmatchcase(key.decode(), pattern))
+
+    def zrange(self, key: str | bytes, first: int, last: int, *, withscores: bool = False) -> list[Any]:
+        """Members of both, in order; whatever stands in both homes is there twice."""
+        archived = self._held.get(key if isinstance(key, bytes) else key.encode(), [])
+        if not archived:
+            return list(self._client.zrange(key, first, last, withscores=withscores))
+        found = [*archived, *self._client.zrange(key, 0, -1, withscores=True)]
+        found = sorted(found, key=lambda pair: pair[1])[first : last + 1 or None]
+        return found if withscores else [member for member, _ in found]
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._client, name)
+
+
+def _members(body: str) -> Iterator[Pair]:
+    for score, member, *rest in json.loads(body):
+        yield base64.b64decode(rest[0]) if rest else json.dumps(member).encode(), score

@@ -9,8 +9,7 @@ import redis
 from model_server import Behaviour, ModelServer, seeded_plan
 from processes import inherited
 
-from chaos.archives import ARCHIVES, RunArchive
-from chaos.both import Both
+from chaos.archives import ARCHIVES, Both, RunArchive
 from chaos.crew import Crew, celery
 from chaos.plan import THINKS_S, Run
 from chaos.server import AofServer
@@ -114,9 +113,9 @@ class House:
         """What a client of the house is told."""
         return load_settings(environ=self._ours())
 
-    def outside(self, timeout: float, db: int = 0) -> redis.Redis:
+    def outside(self, timeout: float) -> redis.Redis:
         """A plain client, closed with the house."""
-        client = self.server.client(db, timeout)
+        client = self.server.client(timeout=timeout)
         self._held.callback(client.close)
         return client
 

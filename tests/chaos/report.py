@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+import reports
+
 from chaos.journal import Journal
 from chaos.judging import Held, Verdict
 from chaos.plan import THREADS, WORKERS, Run
@@ -174,7 +176,7 @@ def table(seen: Seen) -> str:
         ("model calls of the undisturbed run", _calls(seen.calm)),
         ("spend ratio", f"{seen.spend:.2f}" if seen.calm else "not compared"),
     ]
-    return "\n".join(["| what | seen |", "| --- | --- |", *(f"| {what} | {value} |" for what, value in rows)])
+    return reports.table(("what", "seen"), rows)
 
 
 def archive_table(seen: Seen) -> str:
@@ -199,7 +201,7 @@ def archive_table(seen: Seen) -> str:
         ),
         ("things that verify named while the copy was old", archive.named),
     ]
-    return "\n".join(["| what | seen |", "| --- | --- |", *(f"| {what} | {value} |" for what, value in rows)])
+    return reports.table(("what", "seen"), rows)
 
 
 def _killed(seen: Seen, archive: ArchiveSeen) -> str:

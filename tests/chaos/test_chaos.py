@@ -19,6 +19,7 @@ SHORT = Run(
 )
 
 
+@pytest.mark.nightly
 @pytest.mark.timeout(240)
 def test_thirty_seconds_of_kills_restarts_and_pauses_lose_and_double_nothing():
     """What it catches was tried by breaking copies of the tree: see docs/reliability.md."""

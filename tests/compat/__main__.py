@@ -8,8 +8,7 @@ from pathlib import Path
 
 from reports import write_block
 
-from compat.frameworks import FRAMEWORKS, beside_each, oldest
-from compat.installing import wheel
+from compat.frameworks import FRAMEWORKS, beside_each, oldest, wheel
 from om_api.cli.embedded import Embedded
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -9,20 +9,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import httpx2
 import redis
 from key_ring import KeyRing
-from ports import reserve_port
+from processes import api_started
 from stores import embedded
 from trial_worker import READY, answer
-from world import SMALL, World, wait_until
+from world import SMALL, World
 
 from om_api.domain.errors import OMError
 from om_workers.work.webhook_sender import Answer
 from om_workers.work.webhooks import WebhookRound
 
 PREFIX = "conform:om"
-_OM = Path(sys.executable).with_name("om")
 
 
 class Door(NamedTuple):
@@ -39,7 +37,12 @@ def opened(log: Path) -> Iterator[Door]:
         world = World(client, PREFIX)
         grow_old(world)
         _, token = KeyRing(world.settings, client=client).create(["*"], "operator")
-        with _serving(store, log) as url, _working(world):
+        environ = {**SMALL, "OM_REDIS_URL": store, "OM_PREFIX": PREFIX}
+        with (
+            log.open("wb") as out,
+            api_started(environ, cwd=log.parent, stdout=out, stderr=out) as url,
+            _working(world),
+        ):
             yield Door(url, token)
 
 
@@ -55,28 +58,6 @@ def grow_old(world: World) -> None:
     world.settle()
     world.client.zadd(f"{PREFIX}:{{harold}}:messages:t-1", {b'{"role":"robot"}': 1_763_600_000_000})
     world.sweep()
-
-
-@contextlib.contextmanager
-def _serving(store: str, log: Path) -> Iterator[str]:
-    port = reserve_port()
-    url = f"http://127.0.0.1:{port}"
-    environment = {**os.environ, **SMALL, "OM_REDIS_URL": store, "OM_PREFIX": PREFIX}
-    with log.open("wb") as out:
-        command = [str(_OM), "api", "--port", str(port)]
-        with subprocess.Popen(command, env=environment, cwd=log.parent, stdout=out, stderr=out) as server:
-            try:
-                wait_until(lambda: _answers(url), f"the server; its log: {log}", 60)
-                yield url
-            finally:
-                server.terminate()
-
-
-def _answers(url: str) -> bool:
-    try:
-        return httpx2.get(f"{url}/readyz").is_success
-    except httpx2.TransportError:
-        return False
 
 
 @contextlib.contextmanager

@@ -10,6 +10,7 @@ import pytest
 from conform.house import ask_everything, opened
 
 
+@pytest.mark.nightly
 @pytest.mark.timeout(600)
 def test_whatever_is_asked_is_answered_as_the_document_says(tmp_path):
     with opened(tmp_path / "api.log") as door:

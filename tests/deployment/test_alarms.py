@@ -9,6 +9,7 @@ import yaml
 from pages import ROOT
 from programs import program
 
+pytestmark = pytest.mark.nightly  # promtool is started for each story
 ALERTS = ROOT / "config" / "alerts.yml"
 NAMES = {rule["alert"]: rule for group in yaml.safe_load(ALERTS.read_text())["groups"] for rule in group["rules"]}
 HAROLD, TIMEOUT = '{resource_id="harold"}', '{resource_id="harold",kind="timeout"}'
@@ -28,7 +29,6 @@ def promtool() -> str:
 
 def test_prometheus_takes_every_rule(promtool):
     done = subprocess.run([promtool, "check", "rules", ALERTS], capture_output=True, text=True, check=False)
-
     assert (done.returncode, f"{len(NAMES)} rules found" in done.stdout) == (0, True), done.stderr
 
 
@@ -50,57 +50,31 @@ def raised(promtool, tmp_path) -> Any:
     return play
 
 
-BORN_ABOVE_ZERO = [
-    ("QuarantineGrows", 5, {QUARANTINED: "_x240 3x200"}),
-    ("QuarantineGrows", 5, {QUARANTINE: "_x240 3x200"}),
-    ("WorkFails", 29, NEWCOMERS),
-    ("ReflectionDoesNotShrink", 17, {REFLECTED: "_x240 3x200", FULL: "_x240 2x200"}),
-]
+BORN_ABOVE_ZERO = [("QuarantineGrows", 5, {QUARANTINED: "_x240 3x200"}),
+    ("QuarantineGrows", 5, {QUARANTINE: "_x240 3x200"}), ("WorkFails", 29, NEWCOMERS),
+    ("ReflectionDoesNotShrink", 17, {REFLECTED: "_x240 3x200", FULL: "_x240 2x200"})]  # fmt: skip
 
 
 @pytest.mark.parametrize(("alarm", "after", "series"), BORN_ABOVE_ZERO)
-def test_what_begins_above_zero_raises_an_alarm(raised, alarm, after, series):
-    """Catches `increase` alone, which sees nothing of a series that was never lower."""
+def test_what_begins_above_zero_raises_an_alarm_until_nothing_more_came(raised, alarm, after, series):
+    """Catches `increase` alone, which sees nothing of a series that was never lower; and `offset` alone, which finds nothing in
+    the hour that Prometheus missed."""
     assert raised(alarm, 240 + after, series)
-
-
-@pytest.mark.parametrize(("alarm", "after", "series"), BORN_ABOVE_ZERO)
-def test_it_is_over_when_nothing_more_came(raised, alarm, after, series):
     assert not raised(alarm, 240 + 90, series)
-
-
-@pytest.mark.parametrize(("alarm", "after", "series"), BORN_ABOVE_ZERO)
-def test_what_stood_there_before_prometheus_was_away_raises_none(raised, alarm, after, series):
-    """Catches `offset` alone, which finds nothing in the hour that Prometheus missed."""
     back = {name: re.sub(r"_x(\d+) (\d+)x200", r"\2x100 _x140 \2x200", values) for name, values in series.items()}
-
     assert not raised(alarm, 240 + after, back)
     assert not raised(alarm, 240 + 65, back)
 
 
-@pytest.mark.parametrize(
-    ("alarm", "after", "series"),
-    [
-        ("QuarantineGrows", 20, {QUARANTINED: "0x240 1x60"}),
-        ("QuarantineGrows", 20, {QUARANTINE: "1x240 2x60"}),
-        ("WebhookGivesUp", 20, {WEBHOOK: "0x240 1x60"}),
+def test_what_grows_raises_it_and_what_shrinks_or_is_mended_none(raised):
+    for alarm, after, series in (("QuarantineGrows", 20, {QUARANTINED: "0x240 1x60"}),
+        ("QuarantineGrows", 20, {QUARANTINE: "1x240 2x60"}), ("WebhookGivesUp", 20, {WEBHOOK: "0x240 1x60"}),
         ("WorkFails", 40, {FAILED: "0x240 0+2x60"}),
         ("ReflectionDoesNotShrink", 50, {REFLECTED: "0x240 0+1x60", FULL: "2x300"}),
         ("ArchiveBehind", 20, {BEHIND: "0x240 0+60x60"}),
-        ("ArchiveBehind", 20, {FAILING: "0x240 0+60x60"}),
-    ],
-)
-def test_what_grows_raises_it_as_before(raised, alarm, after, series):
-    assert raised(alarm, 240 + after, series)
-
-
-def test_an_archive_that_is_behind_for_some_minutes_raises_none(raised):
-    assert not raised("ArchiveBehind", 20, {BEHIND: "0x5 0+60x8 0x60", FAILING: "0x300"})
-
-
-def test_what_shrinks_raises_none(raised):
-    assert not raised("QuarantineGrows", 250, {QUARANTINE: "9x240 2x60"})
-
-
-def test_deliveries_that_are_made_or_tried_again_raise_none(raised):
-    assert not raised("WebhookGivesUp", 260, {WEBHOOK.replace("dead", "failed"): "0x240 1x60"})
+        ("ArchiveBehind", 20, {FAILING: "0x240 0+60x60"})):  # fmt: skip
+        assert raised(alarm, 240 + after, series), (alarm, series)
+    for alarm, minutes, series in (("ArchiveBehind", 20, {BEHIND: "0x5 0+60x8 0x60", FAILING: "0x300"}),
+        ("QuarantineGrows", 250, {QUARANTINE: "9x240 2x60"}),
+        ("WebhookGivesUp", 260, {WEBHOOK.replace("dead", "failed"): "0x240 1x60"})):  # fmt: skip
+        assert not raised(alarm, minutes, series), (alarm, series)

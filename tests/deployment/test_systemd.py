@@ -69,87 +69,50 @@ def installed(tmp_path):
 
 
 def analyzed(folder, *words):
-    done = subprocess.run(
-        [program("systemd-analyze"), *words],
-        env={**os.environ, "SYSTEMD_UNIT_PATH": f"{folder}:", "SYSTEMD_COLORS": "0"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = subprocess.run([program("systemd-analyze"), *words],
+        env={**os.environ, "SYSTEMD_UNIT_PATH": f"{folder}:", "SYSTEMD_COLORS": "0"}, capture_output=True, text=True,
+        check=False)  # fmt: skip
     return done.returncode, done.stderr + done.stdout
 
 
-def test_systemd_takes_every_unit(installed):
+@pytest.mark.nightly
+def test_systemd_takes_every_unit_and_finds_it_shut(installed):
     files = [*installed.glob("*.service"), *installed.glob("*.target")]
-
-    assert len(files) == 6
-    assert analyzed(installed, "verify", "--man=no", *files) == (0, "")
-
-
-@pytest.mark.parametrize(("right", "wrong"), [("RestartSec=2s", "RestartSec=soon"), ("ProtectHome", "ProtectHouse")])
-def test_a_mistake_in_what_all_units_have_in_common_is_found(installed, right, wrong):
+    assert (len(files), analyzed(installed, "verify", "--man=no", *files)) == (6, (0, ""))
+    for path in UNITS.values():  # of 100, as systemd counts what a service is exposed to
+        how = ("security", "--offline=true", "--no-pager", "--threshold=25")
+        rated, said = analyzed(installed, *how, installed / path.name)
+        assert rated == 0, said
     common = installed / COMMON.relative_to(FOLDER)
-    common.write_text(common.read_text().replace(right, wrong))
-
+    common.write_text(common.read_text().replace("RestartSec=2s", "RestartSec=soon"))
     assert "common.conf" in analyzed(installed, "verify", "--man=no", installed / "cortex-om-beat.service")[1]
 
 
-@pytest.mark.parametrize("name", UNITS)
-def test_no_unit_may_more_than_it_needs(installed, name):
-    """Of 100, as `systemd-analyze security` counts what a service is exposed to."""
-    rated, said = analyzed(
-        installed, "security", "--offline=true", "--no-pager", "--threshold=25", installed / UNITS[name].name
-    )
-
-    assert rated == 0, said
-
-
-def test_every_unit_is_started_again_and_belongs_to_the_target():
+def test_every_unit_is_started_again_belongs_to_the_target_and_knows_its_options():
     common, target = parsed(COMMON), parsed(FOLDER / "cortex-om.target")
     wanted = set(re.findall(r"cortex-om-(\w+)\.service", target["Unit"]["Wants"]))
-
-    assert common["Service"]["Restart"] == "on-failure"
-    assert common["Unit"]["PartOf"] == "cortex-om.target"
+    assert (common["Service"]["Restart"], common["Unit"]["PartOf"]) == ("on-failure", "cortex-om.target")
     assert wanted == set(UNITS) - {"flower"}
     assert {parsed(path)["Install"]["WantedBy"] for path in UNITS.values()} == {"cortex-om.target"}
-
-
-def test_the_workers_serve_every_queue_between_them():
-    served = [option(command(name, {}), "--queues") for name in WORKERS]
-
-    assert sorted(",".join(served).split(",")) == sorted(health.QUEUES)
-
-
-@pytest.mark.parametrize("name", [*WORKERS, "beat"])
-def test_celery_knows_every_option(name):
-    words = command(name, {})
-    known = {word for each in celery.commands[words[3]].params for word in each.opts}
-
-    assert words[1:3] == ["-A", "om_workers.app"]
-    assert {word for word in words[4:] if word.startswith("--")} <= known
-
-
-def test_the_api_knows_its_options():
+    for name in (*WORKERS, "beat"):
+        words = command(name, {})
+        known = {word for each in celery.commands[words[3]].params for word in each.opts}
+        assert words[1:3] == ["-A", "om_workers.app"]
+        assert {word for word in words[4:] if word.startswith("--")} <= known, name
     words = command("api", {"OM_API_PORT": "8000"})
-
-    assert words[1] == "api"
     assert {word for word in words if word.startswith("--")} <= {word for each in api.params for word in each.opts}
 
 
-def test_flower_lists_what_it_does_elsewhere_and_keeps_its_password_off_its_command_line():
+def test_workers_serve_every_queue_and_may_give_back_what_they_hold_and_flower_keeps_its_password_off_its_command_line():
+    served = [option(command(name, {}), "--queues") for name in WORKERS]
+    grace = load_settings(ROOT / "config", {}).memory.stop_grace + 15
+    assert sorted(",".join(served).split(",")) == sorted(health.QUEUES)
+    assert all(parse_duration(SERVICES[name]["TimeoutStopSec"]) >= grace for name in WORKERS)
     said = SERVICES["flower"]["ExecStart"]
-
     assert f"--tasks_columns={FLOWER_COLUMNS}" in said
     assert "--address=127.0.0.1" in said
     assert f"--db=/var/lib/{SERVICES['flower']['StateDirectory']}/" in said
     assert "PASSWORD" not in said.partition(" exec ")[2]
-
-
-@pytest.mark.parametrize("name", WORKERS)
-def test_no_worker_is_killed_while_it_gives_back_what_it_holds(name):
-    granted = parse_duration(SERVICES[name]["TimeoutStopSec"])
-
-    assert granted >= load_settings(ROOT / "config", {}).memory.stop_grace + 15
 
 
 def test_the_variables_are_settings_and_no_secret_is_written_down():
@@ -157,21 +120,18 @@ def test_the_variables_are_settings_and_no_secret_is_written_down():
     named = set(re.findall(r"\b((?:OM_|[A-Z]+_API_KEY)\w*)", "\n".join([*texts, ENVIRONMENT])))
     known = {*OTHER_VARIABLES, *VARIABLES, *KEY_VARIABLES.values()}
     known |= {str(model.get("api_key_env")) for model in DEFAULT_MODELS.values()}
-
     assert named <= known
     assert re.findall(r"^\W*\w*(?:PASSWORD|KEY)=(.+)$", ENVIRONMENT, re.MULTILINE) == []
     assert parsed(COMMON)["Service"]["EnvironmentFile"] == ENVIRONMENT[2:].partition(",")[0]
 
 
+@pytest.mark.nightly
 @pytest.mark.timeout(180)
 def test_what_the_units_start_works_together(private_server_url, tmp_path, wait_until):
     """As systemd starts them, each with its variables: what is said is observed, API and Flower answer."""
     environ = {name: value for name, value in os.environ.items() if not re.match("OM_|[A-Z]+_API_KEY", name)}
-    environ |= {
-        "OM_CONFIG_DIR": str(ROOT / "config"),
-        "OM_REDIS_URL": private_server_url,
-        "OM_OBSERVER_INTERVAL": "0.2s",
-    }
+    environ |= {"OM_CONFIG_DIR": str(ROOT / "config"), "OM_REDIS_URL": private_server_url,
+        "OM_OBSERVER_INTERVAL": "0.2s"}  # fmt: skip
     environ |= {"OM_FLOWER_USER": "om", "OM_FLOWER_PASSWORD": "secret", "OM_BEAT_FILE": str(tmp_path / "sent")}
     environ |= {"OM_API_PORT": str(reserve_port()), "OM_FLOWER_PORT": str(reserve_port())}
     (tmp_path / SERVICES["flower"]["StateDirectory"]).mkdir()
@@ -184,7 +144,6 @@ def test_what_the_units_start_works_together(private_server_url, tmp_path, wait_
             Message(role="user", content="My flight is on Friday.", resource_id="harold", thread_id="t-1")
         )
         memory.force_observe("t-1", "harold")
-
         wait_until(lambda: memory.observations("harold"), "an observation", 90)
         wait_until(lambda: answers(f"http://127.0.0.1:{environ['OM_API_PORT']}/healthz"), "the API", 60)
         wait_until(lambda: answers(f"http://127.0.0.1:{environ['OM_FLOWER_PORT']}/healthcheck"), "Flower", 60)

@@ -1,57 +1,40 @@
-"""What the documents say of the code is true of the code: links, commands, variables, tasks, events, words, numbers."""
+"""What the documents name exists: links, paths, commands, variables, tests; and examples of settings can be in force."""
 
-import ast
+import json
 import re
 import shlex
-from functools import cache
+import tomllib
 from pathlib import Path
-from typing import Any
 
 import click
 import pytest
-from pages import FENCE, ROOT, blocks, section, spans, table
+from adapters.frameworks import FRAMEWORKS
+from celery.bin.celery import celery
+from celery.worker.control import Panel
+from click.testing import CliRunner
+from pages import FENCE, ROOT, blocks, spans
 
-from om_api import ObservationalMemory
+from om_api import load_settings
 from om_api.cli import main
-from om_api.cli.up import _LAST_S
 from om_api.domain.errors import SettingsError
-from om_api.domain.values import Outcome
 from om_api.settings.environment import environment_layer
 from om_api.settings.model_settings import DEFAULT_MODELS
-from om_api.store.memory import due
 from om_bench.__main__ import bench
-from om_workers.process import heartbeat
-from om_workers.tasks import wiring
-from om_workers.work import rounds
+from om_workers.calls.registry import Registry
 
 PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("config/**/*.md")])
-OPERATIONS = (ROOT / "docs" / "operations.md").read_text()
+GUIDES = [ROOT / name for name in ("ARCHITECTURE.md", "CONTRIBUTING.md", "tests/README.md")]
+TEXTS = {page: page.read_text() for page in PAGES}
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 _ABSOLUTE = re.compile(r"(?<![\w.:/<*)}])/(?!v1/|(?:opt|etc|run)/(?:cortex-om|systemd))[a-z]\w*/[\w./-]*")
-TEXTS = {page: page.read_text() for page in PAGES}
+_CELERY = "celery -A om_workers.app "
 
 
-def commands(text: str) -> list[list[str]]:
+def _commands(text: str) -> list[list[str]]:
     """Every `om …` that a page shows, as words."""
     lines = [line.strip() for block in blocks(text, "sh") for line in block.splitlines()]
     shown = [line for line in [*lines, *spans(text)] if line.startswith("om ") and "COMMAND" not in line]
     return [shlex.split(line, comments=True)[1:] for line in shown]
-
-
-def trees() -> list[ast.Module]:
-    files = [*ROOT.glob("om_api/**/*.py"), *ROOT.glob("om_workers/**/*.py")]
-    return [ast.parse(file.read_text()) for file in files]
-
-
-def assigned(file: str, name: str) -> Any:
-    """The literal value of a name that a module of the workers assigns; importing app.py would read this shell's settings."""
-    body = ast.parse((ROOT / "om_workers" / file).read_text()).body
-    return next(
-        ast.literal_eval(node.value) for node in body if isinstance(node, ast.Assign) and node.targets[0].id == name
-    )
-
-
-# -- every page --------------------------------------------------------------------------------------------------------
 
 
 def test_every_relative_link_leads_to_a_file_and_every_anchor_to_a_heading():
@@ -71,8 +54,29 @@ def _anchors(text: str) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
+def test_every_path_and_every_target_of_make_that_a_guide_names_exists():
+    made = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    for guide in GUIDES:
+        text = guide.read_text()
+        named = {span for span in spans(text) if re.fullmatch(r"(om_\w+|tests|config|docs)/[\w./-]*", span)}
+
+        assert [path for path in named if not (ROOT / path).exists()] == [], guide
+        assert set(re.findall(r"`make ([a-z-]+)", text)) - made == set(), guide
+
+
+def test_every_test_that_a_page_names_exists():
+    """The guide to security claims nothing that no test holds."""
+    files = {path.relative_to(ROOT / "tests").as_posix(): path.read_text() for path in ROOT.glob("tests/**/test_*.py")}
+    known = {file: set(re.findall(r"^(?:async )?def (test_\w+)", text, re.MULTILINE)) for file, text in files.items()}
+    every = set().union(*known.values())
+    for page, text in TEXTS.items():
+        named = re.findall(r"`(?:tests/)?([\w/]+\.py)::(test_\w+)`", text)
+        assert [each for each in named if each[1] not in known.get(each[0], ())] == [], page
+        assert set(re.findall(r"`(test_\w+)`", text)) - every == set(), page
+
+
 def test_every_om_command_exists_and_has_the_options_shown():
-    for words in (words for text in TEXTS.values() for words in commands(text)):
+    for words in (words for text in TEXTS.values() for words in _commands(text)):
         command, context = main, click.Context(main)
         for word in words:
             found = command.get_command(context, word) if isinstance(command, click.Group) else None
@@ -81,6 +85,16 @@ def test_every_om_command_exists_and_has_the_options_shown():
 
         assert command is not main, f"om {' '.join(words)}: there is no such command"
         assert {word for word in words if word.startswith("--")} <= options, f"om {' '.join(words)}"
+
+
+def test_every_celery_command_exists_and_so_does_what_it_asks_of_a_worker():
+    lines = [line.strip() for text in TEXTS.values() for line in [*text.splitlines(), *spans(text)]]
+    shown = [shlex.split(line.removeprefix(_CELERY)) for line in lines if line.startswith(_CELERY)]
+    asked = {words[1] for words in shown if words[0] in {"inspect", "control"}}
+
+    assert {words[0] for words in shown} <= set(celery.commands)
+    assert len(asked) >= 3
+    assert asked <= {name for name, _ in Panel.meta.items()}
 
 
 def test_every_variable_is_known_to_the_settings():
@@ -96,76 +110,43 @@ def test_no_page_names_a_path_of_somebodys_machine():
     assert {page: found for page, text in TEXTS.items() if (found := _ABSOLUTE.findall(text))} == {}
 
 
-# -- operations --------------------------------------------------------------------------------------------------------
+def test_examples_of_settings_can_be_in_force_and_their_models_be_used(tmp_path):
+    for name in ("costs", "hooks", "models"):
+        text = TEXTS[ROOT / "docs" / f"{name}.md"]
+        keys = dict.fromkeys(("GEMINI_API_KEY", "OPENAI_API_KEY", *re.findall(r"api_key_env: (\w+)", text)), "k")
+        for n, block in enumerate(blocks(text, "yaml")):
+            folder = tmp_path / f"{name}-{n}"
+            folder.mkdir()
+            (folder / "observational-memory.yaml").write_text(block)
+            settings = load_settings(folder, keys)
+            models = Registry(settings)
+
+            assert settings.problems == (), (name, block)
+            if name == "models":
+                assert [each for each in settings.models if models.model_for(each, 200_000) is None] == [], block
 
 
-def test_every_task_is_in_the_table_with_its_queue_and_no_page_names_another_one():
-    tasks = set(re.findall(r'_task\(name="([\w.]+)"', (ROOT / "om_workers/tasks/ticks.py").read_text()))
-    told = {name: queue for name, queue in table(OPERATIONS).items() if name in tasks}
-    pages = [page for page in PAGES if page.name != "tracing.md"]  # whose names are of spans, some of them a task's
-    named = {span for page in pages for span in spans(page.read_text()) if re.fullmatch(r"om\.[a-z_]+", span)}
-
-    assert told == assigned("app.py", "_ROUTES")
-    assert tasks == named
+def test_every_framework_has_a_page_an_extra_and_an_adapter():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    for name, framework in FRAMEWORKS.items():
+        assert f"cortex-om[{framework.extra}]" in TEXTS[ROOT / "docs" / "frameworks" / f"{name}.md"]
+        assert framework.extra in extras, name
+        assert (ROOT / "om_api" / "integrations" / f"{name}.py").exists(), name
 
 
-def test_command_lines_of_workers_name_queues_that_exist():
-    lines = [line for page in PAGES for block in blocks(page.read_text(), "sh") for line in block.splitlines()]
-    named = [queue for line in lines for found in re.findall(r" -Q (\S+)", line) for queue in found.split(",")]
+def test_configurations_of_mcp_hosts_start_a_command_that_there_is():
+    page = TEXTS[ROOT / "docs" / "mcp.md"]
+    configurations = [*map(json.loads, blocks(page, "json")), *map(tomllib.loads, blocks(page, "toml"))]
+    holders = {"mcpServers", "servers", "context_servers", "mcp_servers"}
+    servers = [each[name]["memory"] for each in configurations for name in holders & each.keys()]
+    (line,) = [line for block in blocks(page, "sh") for line in block.splitlines() if line.startswith("claude ")]
+    words = shlex.split(line)
+    started = [each["args"] for each in servers if "command" in each] + [words[words.index("--") + 2 :]]
 
-    assert sorted(set(named)) == sorted(assigned("app.py", "_QUEUES"))
-
-
-def test_every_event_of_the_log_is_in_the_table_and_every_one_in_the_table_is_in_the_code():
-    ticks = {
-        node.args[0].value
-        for node in (*_calls("_tick"), *_calls("_dispatch"))
-        if isinstance(node.args[0], ast.Constant)
-    }
-    logged = [node.args[0] for level in ("debug", "info", "warning", "error", "exception") for node in _calls(level)]
-    events = {
-        arg.value for arg in (*logged, *(node.args[0] for node in _calls("unit"))) if isinstance(arg, ast.Constant)
-    }
-    made = [arg for arg in logged if isinstance(arg, ast.JoinedStr)]
-    events |= {tick + arg.values[-1].value for arg in made for tick in ticks}
-
-    assert set(table(section(OPERATIONS, "Logs"))) - {"event", "---"} == events
-
-
-@cache
-def _all_calls() -> list[ast.Call]:
-    return [node for tree in trees() for node in ast.walk(tree) if isinstance(node, ast.Call) and node.args]
-
-
-def _calls(name: str) -> list[ast.Call]:
-    """Every call of a function, or of a logger's method, of this name that has a first argument."""
-    plain = [node for node in _all_calls() if isinstance(node.func, ast.Name) and node.func.id == name]
-    methods = [node for node in _all_calls() if isinstance(node.func, ast.Attribute) and node.func.attr == name]
-    return plain + [node for node in methods if ast.unparse(node.func.value) in {"_log", "library_log()", "self"}]
-
-
-def test_every_outcome_is_explained():
-    assert list(table(section(OPERATIONS, "Outcomes")))[2:] == [str(outcome) for outcome in Outcome]
-
-
-def test_the_fixed_times_and_numbers_are_those_of_the_code():
-    told = table(OPERATIONS)
-
-    assert told["lease of a scope, and of a lock"] == f"{due.LEASE_MS // 1000} s"
-    assert told["interval of the heartbeat"] == f"{heartbeat.LEASE_S / heartbeat._BEATS_A_LEASE:g} s"
-    assert told["interval of the sweep"] == f"{rounds.SWEEP_S:g} s"
-    assert told["tasks at a time in one worker, unless `-c` says otherwise"] == str(assigned("app.py", "_CONCURRENCY"))
-    assert told["a client's round trip, unless its `timeout` says otherwise"] == f"{_client_timeout():g} s"
-    assert told["a worker's round trip"] == f"{wiring._STORE_TIMEOUT_S:g} s"
-    assert told["what `om up` waits beyond `stop_grace` when it stops"] == f"{_LAST_S:g} s"
-
-
-def _client_timeout() -> float:
-    return float((ObservationalMemory.__init__.__kwdefaults__ or {})["timeout"])
-
-
-def test_what_redis_must_be_told_is_what_our_configuration_of_redis_says():
-    lines = next(block for block in blocks(OPERATIONS, "") if "appendonly" in block).splitlines()
-    told = {line.partition("#")[0].strip() for line in lines}
-
-    assert told <= set((ROOT / "config" / "redis.conf").read_text().splitlines())
+    assert len(configurations) == len(servers) == 9
+    assert len(started) == 5
+    for args in started:
+        assert CliRunner().invoke(main, [*args, "--help"]).exit_code == 0, args
+    for server in servers:
+        if "command" not in server:
+            assert (server.get("url") or server["serverUrl"]).endswith("/mcp"), server

@@ -1,7 +1,7 @@
-"""docs/redis-protocol.md is a contract: its tables are compared with the code, its snippets and programs are run."""
+"""docs/redis-protocol.md is a contract: its snippets and programs are run, and its table of keys holds of a memory."""
 
 import functools
-import inspect
+import itertools
 import json
 import re
 import shlex
@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import msgspec
 import pytest
 import redis
 from programs import protocol_program
@@ -23,17 +22,13 @@ from recordings import RECORDED
 from world import World
 
 from om_api.domain.messages import Message
-from om_api.domain.values import ID_PATTERN, Generation, Observation, Record, Scope
-from om_api.domain.vendors.ours import THOUGHTS
-from om_api.domain.vendors.parts import KNOWN
+from om_api.domain.values import ID_PATTERN
 from om_api.store.driver.scripts import load_all
-from om_api.store.memory.keys import Keys, beside
 from om_workers.llm.scripted import Scripted
 
 DOC = (Path(__file__).parents[2] / "docs" / "redis-protocol.md").read_text("utf-8")
 SECTIONS = {part[0]: part for part in re.split(r"^## ", DOC, flags=re.MULTILINE)}
 HOUR_MS = 3_600_000
-NOT_ON_THE_WIRE = {"at"}  # a message's score
 
 
 def blocks(section: str, language: str) -> list[str]:
@@ -102,132 +97,6 @@ def world(client, prefix) -> World:
     return World(client, prefix)
 
 
-# -- tables -------------------------------------------------------------------------------------------------------------
-
-
-def rows() -> list[tuple[str, str, str]]:
-    """The table of keys: name, type, life."""
-    return re.findall(r"^\| `(P:[^`]+)` \| (\w+) \| (\w+) \|", SECTIONS["1"], re.MULTILINE)
-
-
-def documented() -> set[str]:
-    names = [name for name, _, _ in rows()]
-    return {name.replace("[:<t>]", tail) for name in names for tail in ("", ":<t>")}
-
-
-def built() -> set[str]:
-    """Every name that keys.py can build, with the page's placeholders in it."""
-    keys = Keys("P")
-    samples = {
-        "thread": "<t>",
-        "generation": "<n>",
-        "transfer": "<import>",
-        "day": "<day>",
-        "resource": "<r>",
-        "step": "<step>",
-    }
-    of = {
-        **dict.fromkeys(("messages", "thread", "sources", "known"), "<t>"),
-        "chunk": "<c>",
-        "sealed": "<c>",
-        "source": "<o>",
-        "segment": "<c>",
-    }
-    of |= {"lock": "<what>", "told": "<what>"}
-    names = {
-        name: value for name, value in {**vars(keys), **vars(keys.of("<r>"))}.items() if name not in {"base", "prefix"}
-    }
-    found = {value for value in names.values() if isinstance(value, str)}
-    found |= {beside("P:due:<work>", what) for what in ("queued", "turns", "shares", "slow")}
-    found |= {"P:messages:<t>"}  # of the older form, which is read and not written
-    for holder in (keys, keys.of("<r>")):
-        for kind, method in inspect.getmembers(holder, inspect.ismethod):
-            shape = inspect.signature(method)
-            if shape.return_annotation is str:
-                for scope in (Scope("<r>"), Scope("<r>", "<t>")):
-                    known = {**samples, "name": of.get(kind, "<name>"), "scope": scope}
-                    found.add(method(**{name: known[name] for name in shape.parameters}))
-    return found
-
-
-def test_the_table_of_keys_names_every_key_that_can_be_built_and_no_other():
-    assert documented() == built()
-
-
-@pytest.mark.parametrize("scope", ["resource", "thread"])
-def test_every_key_in_use_has_the_type_and_the_life_of_the_table(client, prefix, scope):
-    lived_in(client, prefix, scope)
-    client.zadd(f"{prefix}:adopt", {f"{prefix}:{{harold}}:messages:t-1": 0})
-    table = [(_pattern(name), (type_, life)) for name, type_, life in rows()]
-
-    keys = [key.decode() for key in client.scan_iter(f"{prefix}:*", count=1000)]
-    lives = {key: "stays" if client.ttl(key) == -1 else "expires" for key in keys}
-    found = {
-        key: [
-            (type_, lives[key] if life == "either" else life)
-            for pattern, (type_, life) in table
-            if pattern.fullmatch(key.removeprefix(prefix))
-        ]
-        for key in keys
-    }
-    assert found == {key: [(client.type(key).decode(), lives[key])] for key in keys}
-    kinds = {key.removeprefix(f"{prefix}:{{harold}}:").split(":")[0] for key in keys}
-    assert {
-        "messages",
-        "sealed",
-        "chunk",
-        "observations",
-        "source",
-        "sources",
-        "reflections",
-        "reflected",
-        "segment",
-    } <= kinds
-
-
-def _pattern(name: str) -> re.Pattern[str]:
-    text = (
-        re.escape(name.removeprefix("P"))
-        .replace(re.escape("{P:"), r"\{.+:")
-        .replace(re.escape("[:<t>]"), "(?::<t>)?")
-        .replace("<day>", r"[\d-]{10}")
-    )
-    return re.compile(re.sub(r"<\w+>", lambda _: f"(?:{ID_PATTERN.pattern})", text))
-
-
-def fields_of(name: str) -> set[str]:
-    """The names that a paragraph of section 5 puts in backticks."""
-    paragraph = SECTIONS["5"].split(f"- **{name}**:")[1].split("\n- **")[0]
-    return set(re.findall(r"`([^`]+)`", paragraph))
-
-
-@pytest.mark.parametrize("kind", [Observation, Generation, Record])
-def test_the_page_names_every_field(kind):
-    wire = {field.encode_name for field in msgspec.structs.fields(kind)}
-
-    assert wire - fields_of(kind.__name__) == set()
-
-
-def test_the_table_of_a_message_names_every_field():
-    first_cells = re.findall(r"^\| (`.+?`) \|", SECTIONS["2"].split("**What a vendor writes**")[0], re.MULTILINE)
-    named = set(re.findall(r"`(\w+)`", " ".join(first_cells)))
-
-    assert named == {field.encode_name for field in msgspec.structs.fields(Message)} - NOT_ON_THE_WIRE
-
-
-def test_the_page_names_every_field_of_the_hashes_in_use(client, prefix):
-    lived_in(client, prefix, "resource")
-    base = f"{prefix}:{{harold}}"
-    client.hset(f"{base}:record", "force-reflect", "request-1")
-    chunks = [client.hgetall(key) for key in client.scan_iter(f"{base}:chunk:*", count=1000)]
-
-    counters = {re.sub(r"t-\d", "<t>", name.decode()) for name in client.hgetall(f"{base}:tokens")}
-    assert {name.decode() for name in client.hgetall(f"{base}:record")} - fields_of("Record") == set()
-    assert counters - fields_of("Tokens") == set()
-    assert {name.decode() for chunk in chunks for name in chunk} - fields_of("Chunk") == set()
-    assert {chunk[b"state"] for chunk in chunks} >= {b"ready"}
-
-
 # -- snippets -----------------------------------------------------------------------------------------------------------
 
 
@@ -267,14 +136,6 @@ def test_what_vendors_write_is_accepted_as_the_page_has_it(world, run):
     ]
 
 
-def test_the_table_of_what_vendors_write_names_every_part_that_is_read_as_another():
-    table = SECTIONS["2"].split("| written | read as |")[1].split("\n\n")[0]
-    named = {name.split("`")[0] for name in table.split("`")[1::2]}
-    own = {"text", "tool-call", "tool-result", "image", "file"}
-
-    assert {*KNOWN, *THOUGHTS} - own <= named
-
-
 def test_scores_in_any_unit_become_milliseconds(world, run, client, prefix):
     run(blocks("2", "redis")[2])
     world.sweep()
@@ -303,8 +164,6 @@ def test_what_a_message_grew_by_after_it_was_observed_is_a_further_message_linke
 
     (found,) = world.context("growing").messages
     assert (found.id, found.content) == ("m-1+1", " is on Friday.")
-    (link,) = (found.metadata or {}).values()
-    assert set(link) | set(found.metadata or {}) <= set(re.findall(r"`(\w+)`", SECTIONS["2"]))
 
 
 def test_what_is_rejected_is_in_the_list_with_its_reason(world, run):
@@ -315,8 +174,6 @@ def test_what_is_rejected_is_in_the_list_with_its_reason(world, run):
     entries = [json.loads(entry) for entry in run(look)[0]]
     named = {"kind", "thread_id", "reason", "at", "member", "score"}
     assert {frozenset(entry) for entry in entries} == {frozenset(named)}
-    told = SECTIONS["2"].split("**Rejected**")[1].split("**The older form**")[0]
-    assert {*named, "observation", "utf8", *(entry["kind"] for entry in entries)} <= set(re.findall(r"`(\w+)`", told))
     assert sorted(json.loads(entry["member"])["content"] for entry in entries) == ["beep", "second"]
     assert [message.content for message in world.context("odd").messages] == ["first"]
 
@@ -333,14 +190,6 @@ def test_same_bytes_again_are_dropped_even_after_they_were_observed(world, run, 
     assert raw(client, prefix, "thread-1") == []
     assert world.covering() == ["m-1", "m-2"]
     assert world.om.stats("harold").rejected == 0
-
-
-def test_a_key_of_the_older_form_is_moved_to_the_resource_its_message_names(world, run, client, prefix):
-    run(blocks("2", "redis")[5])
-    world.sweep()
-
-    assert raw(client, prefix, "thread-9") == [("m-1", 1763600000000)]
-    assert not client.exists(f"{prefix}:messages:thread-9")
 
 
 def test_a_request_written_by_plain_commands_is_answered(world, run):
@@ -386,17 +235,22 @@ def test_the_transaction_of_the_page_reads_a_whole_memory(world, run):
 # -- readers ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(params=["js", "python"])
-def read(request, tmp_path, server_url, prefix) -> Any:
-    """Runs a reader of the page as a program of its own."""
-    command = protocol_program("reader", request.param, tmp_path)
+@pytest.fixture
+def readers(tmp_path, server_url, prefix) -> Any:
+    """The readers of the page, by language: each runs as a program of its own."""
 
-    def reader(resource: str, thread: str, url: str = server_url) -> Any:
-        done = subprocess.run([*command, url, prefix, resource, thread], capture_output=True, check=False, timeout=30)
-        assert done.stderr == b""
-        return json.loads(done.stdout)
+    def of(language: str) -> Callable[..., Any]:
+        command = protocol_program("reader", language, tmp_path)
 
-    return reader
+        def reader(resource: str, thread: str, url: str = server_url) -> Any:
+            words = [*command, url, prefix, resource, thread]
+            done = subprocess.run(words, capture_output=True, check=False, timeout=30)
+            assert done.stderr == b"", language
+            return json.loads(done.stdout)
+
+        return reader
+
+    return {language: of(language) for language in ("js", "python")}
 
 
 class Between(socketserver.BaseRequestHandler):
@@ -463,29 +317,48 @@ def lived_in(client: Any, prefix: str, scope: str) -> World:
 
 
 @pytest.mark.parametrize("scope", ["resource", "thread"])
-@pytest.mark.parametrize("thread", ["t-1", "t-2"])
-def test_a_reader_of_the_page_sees_what_the_library_sees(read, client, prefix, scope, thread):
+def test_a_whole_memory_is_kept_as_the_page_says_and_shown_as_the_library_shows_it(readers, client, prefix, scope):
     world = lived_in(client, prefix, scope)
-    context = world.context(thread)
+    found = _kept(client, prefix)
+    assert {key: kept for key, kept in found.items() if len({*kept}) != 1 or len(kept) != 2} == {}
+    kinds = {key.removeprefix(f"{prefix}:{{harold}}:").split(":")[0] for key in found}
+    assert {"messages", "sealed", "chunk", "observations", "source", "reflections", "reflected", "segment"} <= kinds
 
-    seen = read("harold", thread)
-    assert seen["scope"] == scope
-    assert seen["memory"] == [block.text for block in context.blocks if block.kind in {"reflection", "observations"}]
-    assert [message["id"] for message in seen["messages"]] == [message.id for message in context.messages]
-    assert [message["content"] for message in seen["messages"]] == [
-        b.text for b in context.blocks if b.kind == "message"
-    ]
-    assert len(seen["memory"]) > 2
-    assert seen["messages"]
-
-
-def test_a_reader_shows_other_threads_of_the_resource_until_they_are_observed(read, client, prefix):
-    world = lived_in(client, prefix, "resource")
     elsewhere = [message.id for message in world.context("t-2").messages][-8:]
+    for thread, (language, read) in itertools.product(("t-1", "t-2"), readers.items()):
+        context, seen = world.context(thread), read("harold", thread)
+        blocks = [block.text for block in context.blocks if block.kind in {"reflection", "observations"}]
+        messages = [block.text for block in context.blocks if block.kind == "message"]
+        raw = [*zip((message.id for message in context.messages), messages, strict=True)]
+        assert (seen["scope"], seen["memory"]) == (scope, blocks), (language, thread)
+        assert [(each["id"], each["content"]) for each in seen["messages"]] == raw, (language, thread)
+        assert len(blocks) > 2
+        assert raw
+        others = {name: [message["id"] for message in some] for name, some in seen["others"].items()}
+        if thread == "t-1":
+            assert others == ({"t-2": elsewhere} if scope == "resource" else {}), language
 
-    seen = read("harold", "t-1")
-    assert {name: [message["id"] for message in some] for name, some in seen["others"].items()} == {"t-2": elsewhere}
-    assert '<unobserved-context thread="t-2">' in world.context("t-1").text
+
+def _pattern(name: str) -> re.Pattern[str]:
+    text = (
+        re.escape(name.removeprefix("P"))
+        .replace(re.escape("{P:"), r"\{.+:")
+        .replace(re.escape("[:<t>]"), "(?::<t>)?")
+        .replace("<day>", r"[\d-]{10}")
+    )
+    return re.compile(re.sub(r"<\w+>", lambda _: f"(?:{ID_PATTERN.pattern})", text))
+
+
+def _kept(client: Any, prefix: str) -> dict[str, list[tuple[str, str]]]:
+    """Of each key: type and life as it has them, and as each row of the table that names it has them."""
+    rows = re.findall(r"^\| `(P:[^`]+)` \| (\w+) \| (\w+) \|", SECTIONS["1"], re.MULTILINE)
+    table = [(_pattern(name), type_, life) for name, type_, life in rows]
+    found = {}
+    for key in (key.decode() for key in client.scan_iter(f"{prefix}:*", count=1000)):
+        is_ = client.type(key).decode(), "stays" if client.ttl(key) == -1 else "expires"
+        told = [each for each in table if each[0].fullmatch(key.removeprefix(prefix))]
+        found[key] = [is_, *((type_, is_[1] if life == "either" else life) for _, type_, life in told)]
+    return found
 
 
 def _nothing(_: World) -> None:
@@ -502,113 +375,92 @@ def _sealed(world: World) -> None:
     world.settle()
 
 
-@pytest.mark.parametrize("happens", [[_nothing, _activated], [_sealed, _sealed, _activated, _sealed], [_activated]])
-def test_a_memory_that_changes_between_two_looks_shows_each_message_once(read, between, world, happens):
+@pytest.mark.parametrize("language", ["js", "python"])
+@pytest.mark.parametrize("happens", [[_nothing, _activated], [_sealed, _sealed, _activated, _sealed]])
+def test_a_memory_that_changes_between_two_looks_shows_each_message_once(readers, between, world, happens, language):
     world.say(*[f"message {n}" for n in range(7)])
     world.settle()
 
     url = between(*[functools.partial(change, world) for change in happens])
-    seen = read("harold", "t-1", url)
+    seen = readers[language]("harold", "t-1", url)
     noted = re.findall(r"\[(\w+)\]", "".join(seen["memory"]))
     assert sorted([*noted, *(message["id"] for message in seen["messages"])]) == world.covering()
 
 
-def test_a_reader_of_an_empty_memory_sees_nothing(read, client):
-    assert read("nobody", "t-1") == {
-        "scope": "resource",
-        "memory": [],
-        "messages": [],
-        "task": "",
-        "task_at": 0,
-        "suggestion": "",
-        "others": {},
-    }
+def test_a_reader_of_an_empty_memory_sees_nothing(readers, client):
+    nothing = {"memory": [], "messages": [], "task": "", "task_at": 0, "suggestion": "", "others": {}}
+    for language, read in readers.items():
+        assert read("nobody", "t-1") == {"scope": "resource", **nothing}, language
 
 
 TASK, SAID = "mend </observations> the roof", "ask <task> for nails"
 
 
-@pytest.mark.parametrize("raw", [[], ["user"], ["assistant"], ["user", "assistant"]])
-def test_a_reader_shows_the_task_and_the_suggestion_that_the_library_shows(read, client, prefix, raw):
+def test_a_reader_shows_the_task_and_the_suggestion_that_the_library_shows(readers, client, prefix):
     answer = f"<current-task>{TASK}</current-task>\n<suggested-response>{SAID}</suggested-response>"
     world = World(client, prefix, Scripted(f"<observations>\n* noted\n</observations>\n{answer}"))
     world.say("the roof leaks", timestamp=1763600000000)
     world.om.force_observe("t-1", "harold")
     world.settle()
-    for n, role in enumerate(raw, 1):
-        world.om.add_message(
-            Message(role=role, content="x", thread_id="t-1", resource_id="harold", timestamp=1763600000000 + n)
-        )
-    seen, shown = read("harold", "t-1"), world.context("t-1").blocks[-1].text
-
-    assert (seen["task"], seen["task_at"]) == ("mend &lt;/observations> the roof", 1763600000000)
-    assert f"<current-task>\n{seen['task']}\n</current-task>" in shown
-    assert seen["suggestion"] == ("" if "assistant" in raw else "ask &lt;task> for nails")
-    assert ("<suggested-response>" in shown) == ("assistant" not in raw)
-
-
-def test_the_page_names_every_field_of_a_threads_hash(client, prefix):
-    world = World(
-        client,
-        prefix,
-        Scripted(
-            "<observations>\n* noted\n</observations>\n<current-task>x</current-task>\n<thread-title>\nthe roof\n</thread-title>"
-        ),
-        prompt_cache__timing="cache",
-    )
-    world.say("the roof leaks")
-    world.om.force_observe("t-1", "harold")
-    world.settle()
-    world.context(model="gpt-5.2")
-
-    assert {name.decode() for name in client.hgetall(f"{prefix}:{{harold}}:thread:t-1")} == fields_of("Thread")
+    for n, role in enumerate(("", "user", "assistant")):  # who answers does not need the suggestion any more
+        if role:
+            at = 1763600000000 + n
+            world.om.add_message(Message(role=role, content="x", thread_id="t-1", resource_id="harold", timestamp=at))
+        shown = world.context("t-1").blocks[-1].text
+        for language, read in readers.items():
+            seen = read("harold", "t-1")
+            assert (seen["task"], seen["task_at"]) == ("mend &lt;/observations> the roof", 1763600000000), language
+            assert f"<current-task>\n{seen['task']}\n</current-task>" in shown
+            assert seen["suggestion"] == ("" if role == "assistant" else "ask &lt;task> for nails"), (language, role)
+            assert ("<suggested-response>" in shown) == (role != "assistant")
 
 
-def test_a_reader_leaves_what_is_no_message_to_the_workers(read, world, client, prefix):
-    members = [
-        "not json",
-        '["list"]',
-        "null",
-        '{"role":"robot","content":"x"}',
-        '{"role":"user"}',
-        '{"role":"user","content":"x"}',
-    ]
+def test_a_reader_leaves_what_is_no_message_to_the_workers(readers, world, client, prefix):
+    members = ["not json", '["list"]', "null", '{"role":"robot","content":"x"}', '{"role":"user"}']
+    members.append('{"role":"user","content":"x"}')
     client.zadd(f"{prefix}:{{harold}}:messages:t-1", {member: 1763600000 + n for n, member in enumerate(members)})
 
-    context = world.context("t-1")
-    assert [message["id"] for message in read("harold", "t-1")["messages"]] == [
-        message.id for message in context.messages
-    ]
-    assert context.messages[0].id.startswith("h-")
+    shown = [message.id for message in world.context("t-1").messages]
+    for language, read in readers.items():
+        assert [message["id"] for message in read("harold", "t-1")["messages"]] == shown, language
+    assert shown[0].startswith("h-")
 
 
-@pytest.mark.parametrize("vendor", RECORDED)
-def test_a_reader_shows_what_vendors_wrote(read, world, client, prefix, vendor):
-    bodies = [{**body, "id": f"m-{n:03}"} for n, body in enumerate(RECORDED[vendor])]
-    bodies += [{"id": "n-1", "role": "user", "content": None}, {"id": "n-2", "role": "assistant", "content": None}]
-    members = {json.dumps(body): 1763600000 + n for n, body in enumerate(bodies)}
-    client.zadd(f"{prefix}:{{harold}}:messages:t-1", members)
+def test_a_reader_shows_what_vendors_wrote(readers, world, client, prefix):
+    for vendor, recorded in RECORDED.items():
+        bodies = [{**body, "id": f"m-{n:03}"} for n, body in enumerate(recorded)]
+        bodies += [{"id": f"n-{n}", "role": role, "content": None} for n, role in enumerate(("user", "assistant"), 1)]
+        members = {json.dumps(body): 1763600000 + n for n, body in enumerate(bodies)}
+        client.zadd(f"{prefix}:{{{vendor}}}:messages:t-1", members)
+        context = world.context("t-1", vendor)
+        for language, read in readers.items():
+            seen = read(vendor, "t-1")["messages"]
+            shown = json.dumps([m["content"] for m in seen])
+            assert [(m["id"], m["role"]) for m in seen] == [(m.id, m.role) for m in context.messages], (
+                vendor,
+                language,
+            )
+            for words in (
+                "Oslo has 4 degrees and rain, Graz 19 and sun.",
+                "get_weather",
+                "4 degrees, rain",
+                "passport",
+            ):
+                assert words in shown, (vendor, language)
+            assert (seen[-1]["content"], seen[-1]["id"]) == ("", "n-2")
 
-    seen, context = read("harold", "t-1")["messages"], world.context("t-1")
-    assert [(m["id"], m["role"]) for m in seen] == [(m.id, m.role) for m in context.messages]
-    shown = json.dumps([m["content"] for m in seen])
-    for words in ("Oslo has 4 degrees and rain, Graz 19 and sun.", "get_weather", "4 degrees, rain", "passport"):
-        assert words in shown
-    assert (seen[-1]["content"], seen[-1]["id"]) == ("", "n-2")
 
-
-def test_the_worked_example_prints_what_the_page_shows(read, world, run):
+def test_the_worked_example_prints_what_the_page_shows(readers, world, run):
     first, second = blocks("7", "redis")
     run(first)
     world.sweep()
     world.settle()
     run(second)
 
-    shown = json.loads(blocks("7", "json")[0])
-    seen = read("ada", "thread-1")
-    for each in (seen, shown):
+    shown, *found = [json.loads(blocks("7", "json")[0]), *(read("ada", "thread-1") for read in readers.values())]
+    for each in (shown, *found):
         each["memory"] = [re.sub(r'(?<=^<observations id=")\d{12}(?=">)', "<code>", text) for text in each["memory"]]
-    assert seen == shown
+    assert found == [shown, shown]
 
 
 @pytest.mark.one_server

@@ -13,7 +13,7 @@ import redis
 from processes import BEAT, WORKER
 from world import wait_until
 
-from om_api import ObservationalMemory, load_settings
+from om_api import Message, ObservationalMemory, load_settings
 
 _YAML = """
 observational_memory:
@@ -26,11 +26,15 @@ models:
 """
 
 
-class Running(NamedTuple):
-    """A house that runs: its config folder, a client, a plain Redis client, its prefix, its log, and its broker.
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """What starts processes runs in `make nightly`, unless it is one of the few smoke tests."""
+    if not item.get_closest_marker("smoke"):
+        item.add_marker("nightly")
 
-    `spawn` starts one more process of it, with variables of its own, and waits until it is ready.
-    """
+
+class Running(NamedTuple):
+    """A house that runs: its config folder, a client, a plain Redis client, its prefix, its log, and its broker. `spawn` starts
+    one more process of it, with variables of its own, and waits until it is ready."""
 
     config: Path
     om: ObservationalMemory
@@ -40,6 +44,13 @@ class Running(NamedTuple):
     log: Path
     broker: str
     spawn: Callable[..., subprocess.Popen[bytes]]
+
+    def say(self, many: int, resource: str = "harold", first: int = 0, text: str = "", tokens: int = 100) -> list[str]:
+        """Push so many messages, which are what they are called unless there is a text; their ids."""
+        ids = [f"{resource}-{n}" for n in range(first, first + many)]
+        fields: dict[str, Any] = {"role": "user", "thread_id": "t-1", "resource_id": resource, "tokens": tokens}
+        self.om.add_messages([Message(id=name, content=text or name, **fields) for name in ids])
+        return ids
 
 
 class Crew:
@@ -120,10 +131,5 @@ def _ready(log: Path) -> int:
 def _spawn(words: Sequence[str], environment: dict[str, str], log: Path, cwd: Path) -> subprocess.Popen[bytes]:
     keep = {key: value for key, value in os.environ.items() if not key.startswith("OM_")}
     with log.open("ab") as out:
-        return subprocess.Popen(
-            [sys.executable, "-m", "celery", "-A", "om_workers.app", *words, "-l", "INFO"],
-            env={**keep, **environment},
-            cwd=cwd,
-            stdout=out,
-            stderr=out,
-        )
+        return subprocess.Popen([sys.executable, "-m", "celery", "-A", "om_workers.app", *words, "-l", "INFO"],
+            env={**keep, **environment}, cwd=cwd, stdout=out, stderr=out)  # fmt: skip

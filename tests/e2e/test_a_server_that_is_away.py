@@ -1,16 +1,13 @@
 """A server that goes and comes back: workers and beat outlive it, are quiet meanwhile, and go on by themselves."""
 
-import os
-import sys
 import time
-from pathlib import Path
 
 import pytest
 from processes import BEAT, WORKER
 from servers import Server
 from world import wait_until
 
-from om_api import Message, StoreError
+from om_api import StoreError
 
 _AWAY_S = 6.0
 _LINES = 60  # in that time, of both processes; a loop without a pause would write thousands
@@ -28,23 +25,20 @@ def test_workers_outlive_a_server_that_is_away_for_seconds_and_observe_everythin
     """Breaks when a worker gives up its broker, when its heartbeat dies of the first error, or when it asks in a loop."""
     house = run(commands=(), url=server.url, message_threshold="1000", min_recent_messages="0")
     processes = [house.spawn(*BEAT), house.spawn(*WORKER)]
-    ids = _say(house, 0, 15)
+    ids = house.say(15)
     wait_until(lambda: house.om.observations("harold"), "the first observation", 60)
-
     server.stop()
-    lines, spent, until = _lines(house), _cpu(processes), time.monotonic() + _AWAY_S
+    lines, until = _lines(house), time.monotonic() + _AWAY_S
     while time.monotonic() < until:  # an agent goes on trying
         with pytest.raises(StoreError) as refused:
-            _say(house, 15, 16)
+            house.say(1, first=15)
         assert refused.value.stored is not True
         time.sleep(0.5)
-    said, worked = _lines(house) - lines, _cpu(processes) - spent
+    said = _lines(house) - lines
     assert said <= _LINES, f"{said} lines in {_AWAY_S:g} s; the log: {house.log}"
-    assert worked < _AWAY_S / 2
     assert [process.poll() for process in processes] == [None, None]
-
     server.start()
-    ids += _say(house, 15, 30)
+    ids += house.say(15, first=15)
     wait_until(lambda: _all_observed(house), "what was said before and after the outage to be observed", 60)
     context = house.om.get_context("t-1", "harold")
     raw, text = [message.id for message in context.messages], context.text
@@ -60,7 +54,6 @@ def test_a_worker_outlives_a_server_that_answers_and_refuses(run, server, refuse
     """Breaks when a refusal of the broker's is no reason to try again: a failover would end every worker at once."""
     house = run(commands=(), url=server.url, message_threshold="1000", min_recent_messages="0")
     processes = [house.spawn(*BEAT), house.spawn(*WORKER)]
-
     if refuses == "a replica":
         house.client.replicaof("127.0.0.1", 1)
     else:
@@ -68,19 +61,9 @@ def test_a_worker_outlives_a_server_that_answers_and_refuses(run, server, refuse
     time.sleep(5)
     house.client.replicaof("NO", "ONE")
     house.client.config_set("min-replicas-to-write", 0)
-    _say(house, 0, 15)
-
+    house.say(15)
     wait_until(lambda: house.om.observations("harold"), "what was said afterwards to be observed", 60)
     assert [process.poll() for process in processes] == [None, None]
-
-
-def _say(house, first, last):
-    ids = [f"m-{n}" for n in range(first, last)]
-    for name in ids:
-        house.om.add_message(
-            Message(role="user", content=name, id=name, thread_id="t-1", resource_id="harold", tokens=100)
-        )
-    return ids
 
 
 def _all_observed(house):
@@ -91,14 +74,3 @@ def _all_observed(house):
 
 def _lines(house):
     return house.log.read_bytes().count(b"\n")
-
-
-def _cpu(processes):
-    """Seconds of processor time that processes have used; 0 where the system does not say."""
-    if sys.platform != "linux":
-        return 0.0
-    ticks = 0
-    for process in processes:
-        fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
-        ticks += int(fields[11]) + int(fields[12])
-    return ticks / os.sysconf("SC_CLK_TCK")

@@ -16,9 +16,8 @@ class Faithful:
 
     def complete(self, request: Request) -> Reply:
         if request.purpose == "reflect":
-            return Reply(
-                text="<observations>\n" + "\n".join(request.observations) + "\n</observations>", model=self.name
-            )
+            lines = "\n".join(request.observations)
+            return Reply(text=f"<observations>\n{lines}\n</observations>", model=self.name)
         sections = [f'<thread id="{name}">\n{_noted(said)}\n</thread>' for name, said in request.threads.items()]
         return Reply(text="\n".join(sections) or _noted(request.messages), model=self.name)
 
@@ -26,9 +25,8 @@ class Faithful:
 def _noted(messages) -> str:
     lines = "\n".join(f"* 🟡 ({9 + n % 9:02}:00) {message.text()}" for n, message in enumerate(messages))
     task = messages[-1].text().split()[0]
-    return (
-        f"<observations>\nDate: Jan 5, 2026\n{lines}\n</observations>\n<current-task>\nPrimary: {task}\n</current-task>"
-    )
+    notes = f"<observations>\nDate: Jan 5, 2026\n{lines}\n</observations>"
+    return f"{notes}\n<current-task>\nPrimary: {task}\n</current-task>"
 
 
 def _sections(text: str) -> dict[str, str]:
@@ -45,14 +43,13 @@ def _memory_text(context) -> str:
 def test_every_thread_sees_who_said_what_and_has_its_own_task_through_two_generations(client, prefix):
     world = World(client, prefix, model=Faithful(), observation_threshold="600", min_recent_messages="1")
     said: dict[str, list[str]] = {thread: [] for thread in _THREADS}
-    for n in range(160):
+    for n in range(96):
         thread = _THREADS[n % 4]
         said[thread].append(f"{thread}-{n} happened in {thread}")
         world.say(said[thread][-1], thread=thread, tokens=60)
         world.tick()
         for viewer in _THREADS:
             _check(world, viewer, said)
-
     assert len(world.om.generations("harold")) >= 2
     world.settle()
     tasks = {state.id: state.current_task for state in world.om.threads("harold")}

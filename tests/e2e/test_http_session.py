@@ -1,13 +1,13 @@
 """Two agents that know nothing but HTTP and their keys, with a server, a beat and a worker of their own."""
 
 import os
-import socket
 import sys
 from pathlib import Path
 
 import httpx2
 import pytest
 from key_ring import KeyRing
+from ports import reserve_port
 from processes import started
 from world import wait_until
 
@@ -18,9 +18,7 @@ ENOUGH = {"MESSAGE_THRESHOLD": "1000", "OBSERVATION_THRESHOLD": "4000", "MIN_REC
 def house(run, tmp_path):
     """Everything that runs, and the address of the server."""
     running = run(**{name.lower(): value for name, value in ENOUGH.items()})
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = str(probe.getsockname()[1])
+    port = str(reserve_port())
     clean = {name: text for name, text in os.environ.items() if not name.startswith("OM_")}
     with (tmp_path / "api.log").open("wb") as log:
         command = [str(Path(sys.executable).with_name("om")), "api", "--port", port]
@@ -55,20 +53,16 @@ def session(house):
 
 
 def _say(agent, resource, thread, *numbers):
-    given = [
-        {"id": f"{thread}-{n}", "role": "user", "content": f"{resource} says {n} in {thread}", "tokens": 100}
-        for n in numbers
-    ]
+    given = [{"id": f"{thread}-{n}", "role": "user", "content": f"{resource} says {n} in {thread}", "tokens": 100}
+        for n in numbers]  # fmt: skip
     answer = agent.post(f"resources/{resource}/threads/{thread}/messages", json={"messages": given})
     assert answer.json()["added"] == len(given)
 
 
 def _contexts(operator, resource):
     """What the models of every thread read."""
-    shown = [
-        operator.get(f"resources/{resource}/threads/{thread}/context", params={"format": "blocks"}).json()["context"]
-        for thread in ("t-1", "t-2")
-    ]
+    shown = [operator.get(f"resources/{resource}/threads/{thread}/context",
+        params={"format": "blocks"}).json()["context"] for thread in ("t-1", "t-2")]  # fmt: skip
     assert all(shown)
     return shown
 
@@ -83,12 +77,12 @@ def _live(agent, resource):
     _say(agent, resource, "t-1", 24, 25)
 
 
+@pytest.mark.smoke
 def test_two_agents_live_side_by_side_and_one_leaves_and_comes_back(house, session):
     agents = {name: session("writer", name) for name in ("harold", "albert")}
     operator = session("operator", "harold")
     for name, agent in agents.items():
         _live(agent, name)
-
     for name, other in (("harold", "albert"), ("albert", "harold")):
         text = agents[name].get(f"resources/{name}/threads/t-1/context").json()["context"]
         assert f"{name} says 25" in text
@@ -97,16 +91,13 @@ def test_two_agents_live_side_by_side_and_one_leaves_and_comes_back(house, sessi
         assert agents[name].get(f"resources/{other}/export").status_code == 403
         assert agents[name].post(f"resources/{other}/import", content=b"").status_code == 403
         assert agents[name].get("resources").json()["items"] == [name]
-
     operator.post("resources/harold/pause")
     before, albert = _contexts(operator, "harold"), _contexts(agents["albert"], "albert")
     file = operator.get("resources/harold/export").content
     assert operator.delete("resources/harold", params={"confirm": "harold"}).json()["outcome"] == "cleared"
     assert "harold says" not in operator.get("resources/harold/threads/t-1/context").json()["context"]
     imported = operator.post("resources/harold/import", content=file).json()
-
-    assert imported["generations"] == 1
-    assert _contexts(operator, "harold") == before
+    assert (imported["generations"], _contexts(operator, "harold")) == (1, before)
     assert _contexts(agents["albert"], "albert") == albert
     _goes_on(house, operator, agents["harold"])
 
@@ -116,7 +107,6 @@ def _goes_on(house, operator, agent):
     assert operator.get("resources/harold/stats").json()["paused"] is True
     operator.post("resources/harold/resume")
     _say(agent, "harold", "t-1", *range(26, 40))
-
     assert agent.post("resources/harold/observe", json={"wait": 30}).json()["outcome"] == "activated"
     wait_until(lambda: not running.om.stats("harold").due, "the workers")
     assert running.om.verify() == []

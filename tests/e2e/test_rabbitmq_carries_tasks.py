@@ -6,7 +6,7 @@ from processes import BEAT, WORKER
 from rabbitmq import RabbitMQ, binary
 from world import wait_until
 
-from om_api import Message, load_settings
+from om_api import load_settings
 from om_api.broker import rabbitmq
 from om_api.ops import doctor, queues
 from om_api.ops.diagnosis import OK
@@ -27,11 +27,6 @@ def broker(tmp_path):
         yield own
 
 
-def _say(house, name):
-    more = {"thread_id": "t-1", "resource_id": name, "tokens": 1_000}
-    house.om.add_messages([Message(role="user", content="The parcel leaves Lisbon.", **more) for _ in range(40)])
-
-
 def _observed(house, name):
     return house.om.stats(name).observations + house.om.stats(name).ready_chunks > 0
 
@@ -45,20 +40,17 @@ def test_a_worker_and_a_beat_go_on_when_the_broker_is_killed_in_the_middle_of_ta
         house.spawn(*WORKER, "-n", "one@%h")
         house.spawn(*BEAT)
         wait_until(flower.is_there, "flower", 60)
-        _say(house, "harold")
+        house.say(40, "harold", text="The parcel leaves Lisbon.", tokens=1_000)
         wait_until(lambda: _observed(house, "harold"), "what was said before the kill", 60)
         wait_until(lambda: "om.observe" in {task["name"] for task in flower.tasks()}, "flower's task", 30)
-
         assert queues.look(settings).problem == ""
         assert {each.name for each in queues.look(settings).queues if each.tasks is not None} == set(QUEUES)
         assert [found.level for found in doctor._broker(settings)] == [OK]
-
-        _say(house, "carol")
+        house.say(40, "carol", text="The parcel leaves Lisbon.", tokens=1_000)
         wait_until(lambda: _observed(house, "carol"), "the first of her chunks", 60)
         broker.kill()
-        _say(house, "albert")
+        house.say(40, "albert", text="The parcel leaves Lisbon.", tokens=1_000)
         assert "OM_BROKER_URL" in queues.look(settings).problem
-
         broker.start()
         wait_until(lambda: _observed(house, "albert"), "what was said while the broker was away", 90)
         assert house.om.verify() == []
@@ -66,15 +58,3 @@ def test_a_worker_and_a_beat_go_on_when_the_broker_is_killed_in_the_middle_of_ta
         assert "reducing the prefetch count" not in house.log.read_text()  # a thread would undo it on the loop's socket
     finally:
         flower.stop()
-
-
-@pytest.mark.timeout(120)
-def test_no_queue_is_declared_but_ours_and_those_of_remote_control(run, broker):
-    """Catches Celery's 28 levels of queues for tasks that are to wait for a time."""
-    house = run(commands=(WORKER,), broker_url=broker.url)
-
-    with rabbitmq.amqp.Connection(**rabbitmq._address(broker.url)._asdict()) as connection:
-        connection.channel().queue_declare("observe", passive=True)
-        with pytest.raises(rabbitmq.NotFound):
-            connection.channel().queue_declare("celery_delayed_0", passive=True)
-    assert "Global QoS is disabled" in house.log.read_text()

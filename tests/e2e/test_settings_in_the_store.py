@@ -3,19 +3,9 @@
 from world import wait_until
 
 from om_api import load_settings
-from om_api.domain.messages import Message
 from om_api.store.driver.connection import Connection
 from om_api.store.fleet import health, stored_settings
 from om_api.store.memory.keys import Keys
-
-
-def _say(house, resource, many):
-    house.om.add_messages(
-        [
-            Message(role="user", content=f"about {n}", thread_id="t-1", resource_id=resource, tokens=100)
-            for n in range(many)
-        ]
-    )
 
 
 def _threshold(house, resource):
@@ -28,7 +18,7 @@ def test_an_entry_is_in_force_in_a_running_worker_and_for_memories_of_before(run
     house.client.hset(
         keys.settings, mapping={"x" * 100_000: "[", b"\xff": b"\xfe", "broken": "observational_memory: ["}
     )
-    _say(house, "harold", 70)  # a chunk of 6,000 tokens: its record holds what is in force
+    house.say(70)  # a chunk of 6,000 tokens: its record holds what is in force
     wait_until(lambda: house.om.stats("harold").ready_chunks, "a chunk of harold's", 60)
     before = _threshold(house, "harold")
     text = "observational_memory: {message_threshold: 5000, min_recent_messages: 0}"
@@ -43,6 +33,5 @@ def test_an_entry_is_in_force_in_a_running_worker_and_for_memories_of_before(run
 
     wait_until(lambda: digests() == {settings.fingerprint}, "a worker that goes by the same settings", 60)
     house.client.delete(keys.settings)
-
     assert before == 30_000
     assert b"settings_problem" in house.log.read_bytes()

@@ -51,12 +51,9 @@ def test_workers_beats_the_doctor_and_keys_need_nothing_that_their_user_may_not(
     ]
     ring = KeyRing(settings)
     ring.create(["harold"], "reader")
-    assert len(ring.list()) == 1
-    assert house.om.verify() == []
+    assert (len(ring.list()), house.om.verify()) == (1, [])
     assert house.om.clear("harold").outcome == "cleared"
-
-    assert {finding.level for finding in troubles} == {"ok"}
-    assert admin.acl_log() == []
+    assert ({finding.level for finding in troubles}, admin.acl_log()) == ({"ok"}, [])
     assert all(admin.script_exists(*(verb.sha for verb in load_all().values())))
 
 

@@ -2,12 +2,12 @@
 
 import os
 import re
-import socket
 import sys
 from pathlib import Path
 
 import httpx2
 import pytest
+from ports import reserve_port
 from processes import BEAT, WORKER, started
 from traced import Collector, attributes
 from world import wait_until
@@ -33,9 +33,7 @@ def house(run, tmp_path, collector):
     running = run(commands=(), telemetry__endpoint=collector.url, **{name.lower(): n for name, n in _SMALL.items()})
     running.spawn(*BEAT, **_FAST)
     running.spawn(*WORKER, **_FAST, OTEL_EXPORTER_OTLP_HEADERS="authorization=Bearer%20of-the-collector")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = str(probe.getsockname()[1])
+    port = str(reserve_port())
     clean = {name: text for name, text in os.environ.items() if not name.startswith("OM_")}
     with (tmp_path / "api.log").open("wb") as log:
         command = [str(Path(sys.executable).with_name("om")), "api", "--port", port, "--without-keys"]
@@ -73,7 +71,6 @@ def test_a_context_leads_back_to_the_request_by_which_a_message_came(house, coll
     wait_until(lambda: collector.named("om.context") and _back(collector), "spans that lead back", 60)
     pushed, served = _back(collector)[0], collector.named("POST /v1/resources/{resource}/threads/{thread}/messages")
     told = running.log.read_text()
-
     assert {(span.trace_id, span.parent_span_id) for span in served} == {((7).to_bytes(16), (9).to_bytes(8))}
     assert pushed.parent_span_id in {span.span_id for span in served}
     assert any(of.name == "om.tick" for span in collector.named("om.observe") for of in collector.linked(span))
@@ -83,7 +80,6 @@ def test_a_context_leads_back_to_the_request_by_which_a_message_came(house, coll
     assert set(re.findall(r'"trace_id": ?"(\w+)"', told)) & {
         span.trace_id.hex() for span in collector.named("om.observe")
     }
-
     wait_until(lambda: "harold" in _counted(collector), "harold's figures")  # the first ones may know nobody yet
     assert {each.name for each in SERIES} >= collector.metrics.keys()
     assert collector.metrics[_CREATED].sum.is_monotonic

@@ -12,7 +12,6 @@ from flowers import Flower
 from processes import BEAT, WORKER
 from world import wait_until
 
-from om_api.domain.messages import Message
 from om_api.domain.values import Outcome
 
 _SECRET = "the vault opens with swordfish"
@@ -48,19 +47,10 @@ def _celery(house: Any) -> Iterator[Celery]:
     app.close()
 
 
-def _say(house: Any, name: str, many: int) -> None:
-    house.om.add_messages(
-        [Message(role="user", content=_SECRET, thread_id="t-1", resource_id=name, tokens=100) for _ in range(many)]
-    )
-
-
 def _ended(flower: Flower, name: str, scope: str, outcome: str) -> list[dict[str, Any]]:
     """The tasks of this name that Flower shows with a scope among their args, and an outcome as their result."""
-    return [
-        task
-        for task in flower.tasks()
-        if (task["name"], task["result"]) == (name, repr(outcome)) and repr(scope) in (task["args"] or "")
-    ]
+    return [task for task in flower.tasks()
+        if (task["name"], task["result"]) == (name, repr(outcome)) and repr(scope) in (task["args"] or "")]  # fmt: skip
 
 
 def _failed(flower: Flower, scope: str) -> list[dict[str, Any]]:
@@ -68,39 +58,17 @@ def _failed(flower: Flower, scope: str) -> list[dict[str, Any]]:
     return [task for task in flower.tasks() if task["state"] == "FAILURE" and repr(scope) in (task["args"] or "")]
 
 
-@pytest.mark.timeout(120)
-def test_a_tick_that_did_something_is_a_row_where_ticks_are_asked_for_and_an_idle_one_is_none(run):
-    house = run(
-        {**_FILES, "observational-memory.yaml": _YAML.replace("echo,", "echo, flower_ticks: true,")}, commands=()
-    )
-    flower = Flower(house)
-    try:
-        wait_until(flower.is_there, "flower", 60)
-        house.spawn(*WORKER, "-n", "one@%h")
-        house.spawn(*BEAT)
-        wait_until(lambda: house.client.exists(f"{house.prefix}:lock:ticked:observer"), "an idle tick", 60)
-        _say(house, "harold", 2)
-        wait_until(lambda: _ended(flower, "om.observe", "harold", "buffered"), "a chunk that was buffered", 60)
-
-        ticked = [task for task in flower.tasks() if task["name"] == "om.observer_tick"]
-        assert {(task["state"], task["result"]) for task in ticked} == {("SUCCESS", "'due 1'")}
-        assert all(task["runtime"] > 0 for task in ticked)
-    finally:
-        flower.stop()
-
-
-@pytest.mark.timeout(180)
+@pytest.mark.smoke
 def test_name_scope_and_outcome_of_every_kind_of_task_and_none_of_what_was_said(house, flower):
     """A chunk that is buffered, one that is gone when its task comes, and one whose model is away."""
     wait_until(flower.is_there, "flower", 60)
     house.spawn(*WORKER, "-n", "one@%h")
     house.spawn(*BEAT)
-    _say(house, "harold", 2)
-    _say(house, "albert", 2)
+    house.say(2, text=_SECRET)
+    house.say(2, "albert", text=_SECRET)
     wait_until(lambda: _ended(flower, "om.observe", "harold", "buffered"), "a chunk that was buffered", 60)
     with _celery(house) as app:
         app.send_task("om.observe_chunk", ("harold", "a-chunk-that-is-gone"), queue="observe")
-
     wait_until(lambda: _ended(flower, "om.observe_chunk", "harold", "superseded"), "a chunk that was gone", 60)
     wait_until(lambda: _failed(flower, "albert"), "a chunk whose model is away", 60)
     shown = flower.tasks()
@@ -112,25 +80,3 @@ def test_name_scope_and_outcome_of_every_kind_of_task_and_none_of_what_was_said(
     assert "swordfish" not in json.dumps(shown)
     with pytest.raises(urllib.error.HTTPError, match="401"):
         flower.get("/api/tasks", password="guessed")
-
-
-@pytest.mark.timeout(120)
-def test_remote_control_asks_slows_and_stops_a_worker(house):
-    """What docs/operations.md promises of `celery inspect` and `celery control`, by the commands themselves."""
-    one = house.spawn(*WORKER, "-n", "one@%h", "-Q", "observe,reflect")
-    with _celery(house) as app:
-        control, inspect = app.control, app.control.inspect(timeout=5)
-        (pong,) = inspect.ping().values()
-        (stats,) = inspect.stats().values()
-        (queues,) = inspect.active_queues().values()
-        (active,) = inspect.active().values()
-        slowed = control.rate_limit("om.reflect", "10/m", reply=True, timeout=5)
-        grown = control.pool_grow(1, reply=True, timeout=5)
-        control.shutdown()
-
-    assert (pong, active) == ({"ok": "pong"}, [])
-    assert stats["pool"]["max-concurrency"] == 8
-    assert [queue["name"] for queue in queues] == ["observe", "reflect"]
-    assert [list(reply.values()) for reply in slowed] == [[{"ok": "new rate limit set successfully"}]]
-    assert ["error" in reply for each in grown for reply in each.values()] == [True]
-    assert one.wait(20) == 0

@@ -15,12 +15,12 @@ from om_api import Message, NotReplicatedError, ObservationalMemory, StoreError,
 from om_api.store.driver.connection import Connection, open_client
 from om_api.store.driver.steps import Replicas, Verb
 
+pytestmark = pytest.mark.nightly  # servers and a Cluster of their own
 _YAML = "observational_memory: {{tokenizer: estimate, durability: {{wait_replicas: {count}, wait_timeout: 0.2s}}}}\n"
 
 
 @pytest.fixture(scope="module", params=sorted(BINARIES))
 def pair(request, tmp_path_factory):
-    """A primary and its replica, of each make."""
     with ExitStack() as held:
         primary, replica = _pair(tmp_path_factory.mktemp("pair"), BINARIES[request.param])
         yield held.enter_context(primary), held.enter_context(replica)
@@ -36,10 +36,9 @@ def opened(request, tmp_path, prefix):
     """Opens memories of a server whose pushes wait for so many replicas, by either face."""
     memories = []
 
-    def open_(server, count=1, user=""):
+    def open_(server, count=1):
         (tmp_path / "observational-memory.yaml").write_text(_YAML.format(count=count))
-        url = server.url.replace("://", f"://{user}:any@") if user else server.url
-        environ = {"OM_REDIS_URL": url, "OM_PREFIX": prefix, "OM_CONFIG_DIR": str(tmp_path)}
+        environ = {"OM_REDIS_URL": server.url, "OM_PREFIX": prefix, "OM_CONFIG_DIR": str(tmp_path)}
         memories.append(
             (ObservationalMemory if request.param == "blocking" else Driven)(load_settings(environ=environ))
         )
@@ -56,7 +55,6 @@ def said(name="m-1", content="hello", role="user"):
 
 
 def once_replicated(ask):
-    """What a call returns as soon as the replica has caught up."""
     found = []
 
     def is_kept():
@@ -71,27 +69,16 @@ def once_replicated(ask):
 
 
 def kept(server, prefix):
-    """How many messages of the thread a server holds."""
     with server.client() as client:
         return client.zcard(f"{prefix}:{{harold}}:messages:t-1")
 
 
 @pytest.fixture
 def away(pair):
-    """The replica says nothing while a test runs."""
     primary, replica = pair
     replica.pause()
     yield primary, replica
     replica.go_on()
-
-
-def test_what_is_acknowledged_is_on_the_replica(pair, opened, prefix):
-    primary, replica = pair
-    om = opened(primary)
-    for n in range(20):
-        once_replicated(lambda n=n: om.add_message(said(f"m-{n}")))
-
-        assert kept(replica, prefix) == n + 1
 
 
 def test_what_no_replica_has_is_never_acknowledged_however_often_it_is_sent(away, opened, prefix):
@@ -101,14 +88,10 @@ def test_what_no_replica_has_is_never_acknowledged_however_often_it_is_sent(away
         with pytest.raises(NotReplicatedError, match="repeat the call with the same ids") as refused:
             opened(primary).add_message(said())
         assert refused.value.stored is None
-
     assert kept(primary, prefix) == 1
-
     replica.go_on()
     receipt = once_replicated(lambda: opened(primary).add_message(said()))
-
-    assert (receipt.added, receipt.duplicates) == (0, ("m-1",))
-    assert kept(replica, prefix) == 1
+    assert ((receipt.added, receipt.duplicates), kept(replica, prefix)) == ((0, ("m-1",)), 1)
 
 
 @pytest.mark.parametrize("history", [["one"], ["one", "two", "three"]])
@@ -120,57 +103,28 @@ def test_a_history_that_no_replica_has_is_never_acknowledged_by_whichever_client
     for memory in (om, om, opened(primary)):
         with pytest.raises(NotReplicatedError):
             memory.sync(talk, "harold", "t-1")
-
     replica.go_on()
-
     assert len(once_replicated(lambda: opened(primary).sync(talk, "harold", "t-1")).ids) == len(history)
     assert kept(replica, prefix) == len(history)
 
 
-def test_a_long_history_that_others_have_sent_waits_for_replicas_too(pair, opened):
+def test_a_long_history_that_others_have_sent_and_what_a_message_says_more_wait_for_replicas_too(pair, opened):
     """Catches a path that looks for what is known, sends nothing, and never asks whether the replicas know it."""
     primary, replica = pair
     talk = [Message(role="user", content=f"turn {n}") for n in range(520)]
-    om, other = opened(primary), opened(primary)
-    once_replicated(lambda: om.sync(talk[:1], "harold", "t-1"))
-    once_replicated(lambda: other.sync(talk, "harold", "t-1"))
-    replica.pause()
-    try:
-        with pytest.raises(NotReplicatedError):
-            om.sync(talk, "harold", "t-1")
-    finally:
-        replica.go_on()
-
-
-def test_what_a_message_says_more_waits_for_replicas_too(pair, opened):
-    primary, replica = pair
-    om = opened(primary)
+    om, other, longer = opened(primary), opened(primary), said(content="It is Friday.", role="assistant")
+    once_replicated(lambda: om.sync(talk[:1], "harold", "t-2"))
+    once_replicated(lambda: other.sync(talk, "harold", "t-2"))
     once_replicated(lambda: om.add_message(said(content="It is", role="assistant")))
     replica.pause()
     try:
         with pytest.raises(NotReplicatedError):
-            om.add_message(said(content="It is Friday.", role="assistant"))
+            om.sync(talk, "harold", "t-2")
+        with pytest.raises(NotReplicatedError):
+            om.add_message(longer)
     finally:
         replica.go_on()
-
-    assert once_replicated(lambda: om.add_message(said(content="It is Friday.", role="assistant"))).grown == ("m-1",)
-
-
-def test_nobody_waits_who_was_not_told_to(away, opened):
-    primary, _ = away
-
-    assert opened(primary, count=0).add_message(said()).added == 1
-
-
-def test_a_batch_of_several_resources_says_what_of_it_is_kept(away, opened, prefix):
-    primary, _ = away
-    om = opened(primary)
-    other = Message(role="user", content="hello", id="m-2", thread_id="t-1", resource_id="albert")
-
-    with pytest.raises(NotReplicatedError):
-        om.add_messages([said(), other])
-
-    assert kept(primary, prefix) == 1
+    assert once_replicated(lambda: om.add_message(longer)).grown == ("m-1",)
 
 
 def test_on_a_cluster_the_replicas_of_the_resources_own_primary_are_waited_for(tmp_path, opened, prefix):
@@ -186,36 +140,18 @@ def test_on_a_cluster_the_replicas_of_the_resources_own_primary_are_waited_for(t
         finally:
             for replica in cluster.replicas:
                 replica.go_on()
-
         assert once_replicated(lambda: om.add_message(said("m-2"))).duplicates == ("m-2",)
         primary = cluster.owner(key_slot(f"{prefix}:{{harold}}".encode()))
         cluster.fail_over(primary)
-
         assert [message.id for message in om.get_context("t-1", "harold").messages] == ["m-1", "m-2"]
-
-
-def test_a_user_who_may_not_wait_is_told_that_it_is_kept_and_may_be_lost(pair, opened, prefix):
-    """As one was before pushes waited: what is refused is the question, not the push."""
-    primary, _ = pair
-    with primary.client() as client:
-        client.execute_command("ACL", "SETUSER", "older", "on", "nopass", "~*", "&*", "+@all", "-wait")
-    older = opened(primary, user="older")
-
-    with pytest.raises(NotReplicatedError, match="wait") as refused:
-        older.add_message(said())
-
-    assert refused.value.stored is None
-    assert kept(primary, prefix) == 1
 
 
 @pytest.mark.parametrize("binary", sorted(BINARIES))
 def test_a_primary_that_is_replaced_while_a_push_waits_does_not_acknowledge_it(tmp_path, binary, prefix):
     """The server lets go of whoever waits with an error: taken for the push's own, it would say that nothing was kept."""
     (tmp_path / "other").mkdir()
-    primary, other = (
-        Server(tmp_path, *AT_ONCE, binary=BINARIES[binary]),
-        Server(tmp_path / "other", binary=BINARIES[binary]),
-    )
+    primary, other = (Server(tmp_path, *AT_ONCE, binary=BINARIES[binary]),
+        Server(tmp_path / "other", binary=BINARIES[binary]))  # fmt: skip
     with primary, other, closing(Connection(open_client(primary.url, 10))) as connection:
         step = Verb("batch", ["{h}:text"], [3, "SET", "{h}:text", "1"], str, Replicas(1, 8_000, "{h}:mark"))
         connection.run(iter(replace(step, replicas=None)))  # the script is there
@@ -226,5 +162,4 @@ def test_a_primary_that_is_replaced_while_a_push_waits_does_not_acknowledge_it(t
                 connection.run(iter(step))
         finally:
             demoted.join()
-
     assert (type(refused.value), refused.value.stored) == (NotReplicatedError, None), refused.value

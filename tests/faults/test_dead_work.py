@@ -5,16 +5,11 @@ from world import World
 
 from om_api.domain.values import Outcome, Scope
 from om_api.store.driver.locks import Lease
-from om_api.store.memory import chunks, due, note, reflect, requests, scope_state
+from om_api.store.memory import due, note, reflect, requests, scope_state
 from om_api.store.memory.keys import queued
 
 HAROLD = Scope("harold")
 HOUR = 3_600_000
-
-
-@pytest.fixture
-def world(client, prefix):
-    return World(client, prefix)
 
 
 def a_lease_later(world):
@@ -30,7 +25,6 @@ def a_lease_later(world):
 
 
 def held_by_the_dead(world, what):
-    """A lock whose owner was killed: nobody renews it, nobody lets it go."""
     assert Lease(world.services.connection, world.services.keys.of("harold").lock(what), 30).acquire()
 
 
@@ -39,21 +33,8 @@ def begun(world, *texts):
     ids = world.say(*(texts or [f"message {n}" for n in range(4)]))
     world.claim()
     while world.dispatch.queue[0][0] != "observe_chunk":
-        verb, words = world.dispatch.queue.popleft()
-        world.perform(verb, *words)
+        world.perform(*world.next_task())
     return ids, world.dispatch.queue.popleft()
-
-
-def test_a_worker_killed_while_its_model_thinks_is_followed_by_another_a_lease_later(world):
-    """Breaks when the look that dispatched a chunk says done."""
-    ids, (_, (_, chunk)) = begun(world)
-    held_by_the_dead(world, f"chunk:{chunk}")
-    assert world.services.run(chunks.begin(world.services.keys, "harold", chunk)) == 1
-    assert world.tick() == []
-
-    a_lease_later(world)
-    assert Outcome.BUFFERED in world.tick()
-    assert world.covering() == sorted(ids)
 
 
 @pytest.mark.parametrize("lost", ["observe", "observe_chunk"])
@@ -62,27 +43,13 @@ def test_a_task_that_the_broker_lost_is_sent_again_a_lease_later(world, lost):
     ids = world.say(*[f"message {n}" for n in range(4)])
     world.claim()
     while lost not in {verb for verb, _ in world.dispatch.queue}:
-        verb, words = world.dispatch.queue.popleft()
-        world.perform(verb, *words)
+        world.perform(*world.next_task())
     world.dispatch.queue.clear()
     assert world.tick() == []
-
     a_lease_later(world)
     world.settle()
     assert [chunk.ready for chunk in _look(world).chunks] == [True] * len(_look(world).chunks)
     assert world.model.requests
-    assert world.covering() == sorted(ids)
-
-
-def test_a_chunk_that_was_sealed_and_forgotten_is_marked_by_the_sweep(world):
-    """Breaks when the sweep looks at raw messages only."""
-    ids, _ = begun(world)
-    world.client.zrem(world.services.keys.due_observe, "harold")
-    assert world.tick() == []
-    world.client.zadd(world.services.keys.resources, {"harold": 0})
-
-    assert world.sweep().marked == 1
-    assert Outcome.BUFFERED in world.tick()
     assert world.covering() == sorted(ids)
 
 
@@ -100,24 +67,10 @@ def reflecting(client, prefix):
     return world, said
 
 
-def test_a_worker_killed_in_the_middle_of_a_reflection_is_followed_by_another(reflecting):
-    """Breaks when a claim is taken off the index before its work is done."""
-    world, said = reflecting
-    (claim,) = world.services.run(due.claim(world.services.keys.due_reflect, 10))
-    held_by_the_dead(world, "reflect")
-    assert world.perform("reflect", claim.scope, claim.lease) is Outcome.BUSY
-
-    a_lease_later(world)
-    _until_reflected(world, said)
-    assert world.covering() == sorted(said)
-
-
 @pytest.mark.parametrize("lost", ["note", "mark", "draft", "reflect"])
 def test_a_reflection_left_half_done_is_gone_on_with(reflecting, monkeypatch, lost):
-    """A worker dies between two commands: after what it drained was sealed, after that was noted, or at the commit.
-
-    Breaks when a drain that was begun is not marked due again by whoever finds it.
-    """
+    """A worker dies between two commands: after what it drained was sealed, after that was noted, or at the commit. Breaks when a
+    drain that was begun is not marked due again by whoever finds it."""
     world, said = reflecting
     place = {"note": note, "mark": due, "draft": reflect, "reflect": reflect}[lost]
     with monkeypatch.context() as killed:
@@ -132,36 +85,8 @@ def test_a_reflection_left_half_done_is_gone_on_with(reflecting, monkeypatch, lo
         else:
             pytest.fail("the worker was never killed")
     world.dispatch.queue.clear()
-
     a_lease_later(world)
     _until_reflected(world, said)
-    assert world.covering() == sorted(said)
-
-
-def test_a_drain_that_was_noted_and_not_marked_is_marked_by_who_comes_next(reflecting):
-    """Breaks when whoever finds a drain under way leaves it to the mark of the one who began it, and died."""
-    world, said = reflecting
-    keys = world.services.keys
-    while world.om.record("harold").observation_tokens < 300:
-        said += world.say(*[f"message {len(said) + n} with some words in it" for n in range(2)])
-        for claim in world.services.run(due.claim(keys.due_observe, 100)):
-            world.dispatch.observe(claim.scope, claim.lease)
-        world.work()
-    said += world.say("the newest")
-    (claim,) = world.services.run(due.claim(keys.due_reflect, 10))
-    world.perform("reflect", claim.scope, claim.lease)
-    assert world.om.record("harold").drain
-    world.client.zrem(keys.due_observe, "harold")
-    world.dispatch.queue.clear()
-
-    a_lease_later(world)
-    for claim in world.services.run(due.claim(keys.due_reflect, 10)):
-        world.perform("reflect", claim.scope, claim.lease)
-    assert world.client.zscore(keys.due_observe, "harold")
-    world.settle()
-    a_lease_later(world)
-    world.settle()
-    assert world.om.generations("harold")
     assert world.covering() == sorted(said)
 
 
@@ -184,26 +109,17 @@ def _until_reflected(world, said):
     pytest.fail("nothing was reflected")
 
 
-def test_a_request_of_a_client_that_died_before_it_was_marked_is_found_by_the_sweep(client, prefix):
-    """Breaks when the sweep looks at counters only: what is raw here waits for nothing."""
-    world = World(client, prefix, min_recent_messages="2")
-    ids = world.say("only this")
-    world.settle()
-    assert world.client.zscore(world.services.keys.due_observe, "harold") is None
-    world.services.run(requests.force(world.services.keys, HAROLD, "force"))
-    world.client.zadd(world.services.keys.resources, {"harold": 0})
-
-    world.sweep()
-    world.settle()
-    assert [message.id for message in world.context().messages] == []
-    assert world.covering() == ids
-
-
 def _look(world):
     return world.services.run(scope_state.look(world.services.keys, HAROLD))
 
 
-# -- found by the sweep alone ------------------------------------------------------------------------------------------
+def unlisted(world):
+    world.client.zrem(world.services.keys.due_observe, "harold")
+    world.client.zadd(world.services.keys.resources, {"harold": 0})
+
+
+def just_looked_at(world):
+    world.client.zrem(world.services.keys.due_observe, "harold")
 
 
 def at_idle_deadline(world):
@@ -212,43 +128,29 @@ def at_idle_deadline(world):
     world.client.zadd(world.services.keys.resources, {"harold": 0})
 
 
-def test_a_sealed_chunk_of_a_scope_that_waits_for_its_idle_deadline_is_found_by_the_sweep(world):
-    """Breaks when being in the index, however far ahead, counts as being looked after: sweep.py `not s.in_observe`."""
+@pytest.mark.parametrize("forget", [unlisted, just_looked_at, at_idle_deadline])
+def test_a_chunk_that_was_sealed_and_forgotten_is_marked_by_the_sweep(world, forget):
+    """Breaks when the sweep looks at raw messages only, when being in the index, however far ahead, counts as being looked after,
+    and when a look within the last 50 s hides a scope from the sweep."""
     ids, _ = begun(world)
-    at_idle_deadline(world)
-
-    world.sweep()
-    assert Outcome.BUFFERED in world.tick()
-    assert world.covering() == sorted(ids)
-
-
-def test_a_request_of_a_dead_client_does_not_wait_for_an_idle_deadline(world):
-    world.say("only this")
-    world.settle()
-    world.services.run(requests.force(world.services.keys, HAROLD, "force"))
-    at_idle_deadline(world)
-
-    world.sweep()
-    world.settle()
-    assert world.context().messages == []
-
-
-def test_a_scope_that_waits_for_its_idle_deadline_with_nothing_to_do_is_left_alone(world):
-    world.say("only this")
-    world.settle()
-    at_idle_deadline(world)
-
-    assert world.sweep().marked == 0
-
-
-def test_what_was_looked_at_just_before_it_was_forgotten_is_found_by_the_next_sweep(world):
-    """Breaks when a look within the last 50 s hides a scope from the sweep: the next one comes 60 s later, 110 s in all."""
-    ids, _ = begun(world)
-    world.client.zrem(world.services.keys.due_observe, "harold")
-
+    forget(world)
+    assert world.tick() == []
     assert world.sweep().marked == 1
     assert Outcome.BUFFERED in world.tick()
     assert world.covering() == sorted(ids)
+
+
+@pytest.mark.parametrize("forget", [unlisted, at_idle_deadline])
+def test_a_request_of_a_client_that_died_before_it_was_marked_is_found_by_the_sweep(client, prefix, forget):
+    """Breaks when the sweep looks at counters only: what is raw here waits for nothing."""
+    world = World(client, prefix, min_recent_messages="2")
+    ids = world.say("only this")
+    world.settle()
+    world.services.run(requests.force(world.services.keys, HAROLD, "force"))
+    forget(world)
+    world.sweep()
+    world.settle()
+    assert (world.context().messages, world.covering()) == ([], ids)
 
 
 def test_a_chunk_whose_lock_is_a_dead_workers_is_looked_at_when_the_lock_ends(world):
@@ -260,6 +162,5 @@ def test_a_chunk_whose_lock_is_a_dead_workers_is_looked_at_when_the_lock_ends(wo
     now = world.services.run(due.server_ms())
     world.client.zadd(world.services.keys.due_observe, {"harold": now})
     world.tick()
-
     left = world.client.zscore(world.services.keys.due_observe, "harold") - now
     assert left <= 5_000

@@ -1,6 +1,6 @@
 """Seeded interleavings, a part of them: `make fuzz SEEDS=2000` plays more. See fuzz/game.py for what can happen.
 
-That they notice what they must is tested too: each guard, taken out, is found within two hundred seeds.
+A few of them run every time. `make nightly` shows too that each guard, taken out, is found within two hundred seeds.
 """
 
 import logging
@@ -13,25 +13,24 @@ import redis
 import structlog
 from fuzz.everywhere import started
 from fuzz.guards import GUARDS, OF_A_CLUSTER
-from fuzz.minimal import failure, plan_for, told
-from fuzz.playing import plan
+from fuzz.playing import failure, plan, plan_for, told
 from redis.crc import key_slot
 
 from om_api.store.driver.connection import Connection
 from om_api.store.driver.replies import as_fields
 
 _SEEDS = int(os.environ.get("FUZZ_SEEDS", "25"))
+_FEW = 3  # which run every time
 _ENOUGH = 200
 _ON_A_CLUSTER = 3
 _ENOUGH_THERE = 20
-_FOUND = {
-    1032: [
-        (37, "push_twins"),
-        (43, "part"),
-        (47, "claim"),
-        (57, "work"),
-    ],  # a place of a task was put back by each sweep
+_FOUND = {  # a place of a task was put back by each sweep
+    1032: [(37, "push_twins"), (43, "part"), (47, "claim"), (57, "work")]
 }
+
+
+def _nightly(*values, **more):
+    return pytest.param(*values, marks=pytest.mark.nightly, **more)
 
 
 @pytest.fixture(autouse=True)
@@ -54,7 +53,7 @@ def everywhere(tmp_path_factory):
         yield client
 
 
-@pytest.mark.parametrize("seed", range(_SEEDS))
+@pytest.mark.parametrize("seed", [*range(_FEW), *(_nightly(seed) for seed in range(_FEW, _SEEDS))])
 def test_no_interleaving_loses_or_doubles_a_message(seed, plain):
     if found := failure(seed, plan(seed), plain):
         pytest.fail(told(seed, found))
@@ -66,16 +65,16 @@ def test_a_history_that_broke_an_invariant_once_breaks_none(seed, plain):
         pytest.fail(told(seed, found))
 
 
+@pytest.mark.nightly
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("guard", GUARDS, ids=lambda guard: guard.name)
 def test_a_guard_that_is_taken_out_is_found_within_two_hundred_seeds(guard, plain, monkeypatch):
     guard.take_out(monkeypatch)
-
     found = next((seed for seed in (guard.seed, *range(_ENOUGH)) if failure(seed, plan(seed), plain)), None)
-
     assert found is not None, f"nobody noticed: {guard.story}"
 
 
+@pytest.mark.nightly
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("seed", range(_ON_A_CLUSTER))
 def test_no_interleaving_with_slots_on_their_way_loses_or_doubles_a_message(seed, everywhere):
@@ -83,6 +82,7 @@ def test_no_interleaving_with_slots_on_their_way_loses_or_doubles_a_message(seed
         pytest.fail(told(seed, found))
 
 
+@pytest.mark.nightly
 def test_a_thread_that_no_game_leads_is_answered_though_its_slot_is_on_its_way(everywhere, prefix):
     """An archiver's, which the game waits for: while it waits nobody else moves the slot, and both would stand still."""
     slots, names = everywhere.slots, [f"{prefix}:{{one}}:{n}" for n in range(300)]
@@ -90,21 +90,18 @@ def test_a_thread_that_no_game_leads_is_answered_though_its_slot_is_on_its_way(e
         everywhere.set(name, "kept")
     slots.leave(key_slot(names[0].encode()))
     slots.go_on()  # some have gone, others have not: TRYAGAIN
-
     with ThreadPoolExecutor(1) as thread, closing(slots.stoppable()) as client:
         found = thread.submit(Connection(client).run, as_fields("MGET", *names)).result(60)
-
     assert found == [b"kept"] * 300
     slots.rest()
     everywhere.unlink(*names)
 
 
+@pytest.mark.nightly
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("guard", OF_A_CLUSTER, ids=lambda guard: guard.name)
 def test_what_follows_slots_is_found_missing_within_twenty_seeds(guard, everywhere, monkeypatch):
     guard.take_out(monkeypatch)
-
     seeds = range(_ENOUGH_THERE)
     found = next((error for seed in seeds if (error := failure(seed, plan_for(everywhere, seed), everywhere))), None)
-
     assert found is not None, f"nobody noticed: {guard.story}"

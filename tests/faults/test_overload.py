@@ -11,7 +11,7 @@ from om_api.store.memory.keys import queued
 from om_workers.work.dispatcher import Dispatcher
 
 WIDE = 8  # tasks that the fleet runs at a time
-AGENTS = 50
+AGENTS = 24
 
 
 @pytest.fixture
@@ -55,10 +55,8 @@ def _work(world, dispatcher):
 
 @pytest.mark.parametrize("slow", [False, True], ids=["model", "slow model"])
 def test_a_backlog_is_worked_off_once_with_a_queue_no_longer_than_the_fleet_is_wide(world, slow):
-    """Catches what was seen: 12,000 agents were observed with 12,000 calls, and 56,801 tasks waited then, still growing.
-
-    With a slow model every task waits for longer than its lease, and a tick comes while it does.
-    """
+    """Catches what was seen: 12,000 agents were observed with 12,000 calls, and 56,801 tasks waited then, still growing. With a
+    slow model every task waits for longer than its lease, and a tick comes while it does."""
     _come_due(world)
     dispatcher, stale = Dispatcher(world.services), 0
     dispatcher.fill("observe", 9)
@@ -73,30 +71,8 @@ def test_a_backlog_is_worked_off_once_with_a_queue_no_longer_than_the_fleet_is_w
         assert len(waiting) <= WIDE
         assert Counter(waiting).most_common(1)[0][1] == 1
         stale += _work(world, dispatcher)
-
     asked = Counter(request.messages[0].content for request in world.model.requests)
     now = world.services.run(due.server_ms())
     assert asked == dict.fromkeys((f"invoice {number} is due" for number in range(AGENTS)), 1)
-    assert stale == 0
-    assert world.client.zcount(world.services.keys.due_observe, "-inf", now) == 0
+    assert (stale, world.client.zcount(world.services.keys.due_observe, "-inf", now)) == (0, 0)
     assert world.client.zcard(queued(world.services.keys.due_observe)) == 0
-
-
-@pytest.mark.parametrize("lost", [1, 3])
-def test_a_broker_that_loses_tasks_delays_them_and_no_others(world, lost):
-    _come_due(world)
-    dispatcher = Dispatcher(world.services)
-    dispatcher.fill("observe", 9)
-    for turn in range(4 * AGENTS):
-        if len(world.model.requests) == AGENTS:
-            break
-        if world.dispatch.queue and turn % lost == 0:
-            world.dispatch.queue.popleft()
-        if not world.dispatch.queue:
-            _leases_end(world)
-            dispatcher.fill("observe", 9)
-        if world.dispatch.queue:
-            assert len(_waiting(world)) <= WIDE
-            _work(world, dispatcher)
-
-    assert len(world.model.requests) == AGENTS

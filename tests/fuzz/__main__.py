@@ -22,8 +22,7 @@ from stores import embedded
 
 from fuzz import report
 from fuzz.everywhere import started
-from fuzz.minimal import minimal, plan_for, prefix_of, sweep_away, told
-from fuzz.playing import OPERATIONS, play
+from fuzz.playing import OPERATIONS, minimal, plan_for, play, prefix_of, sweep_away, told
 
 Played = tuple[int, Counter[str] | None]  # a seed, and its verbs, None where it failed
 _HANGS_S = 300  # a seed takes seconds: after this long every thread says where it is, and the process ends

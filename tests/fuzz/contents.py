@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from fuzz.checker import BrokenError, Held
-from fuzz.pieces import Piece, pieces, uncounted
-from fuzz.saying import Form, Kept, goes_on
+from fuzz.pieces import Form, Kept, Piece, goes_on, pieces, uncounted
 
 
 @dataclass

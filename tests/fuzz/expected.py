@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 
 from fuzz.checker import BrokenError, Held, covering, waiting
 from fuzz.contents import Contents
-from fuzz.pieces import name_of, pieces
-from fuzz.saying import Form
+from fuzz.pieces import Form, name_of, pieces
 from fuzz.turns import Turn, Turns
 
 
@@ -97,10 +96,6 @@ class Expected:
     def end_push(self, push: Push) -> None:
         """It is over, acknowledged or not."""
         self._pushes.remove(push)
-
-    def on_their_way(self) -> bool:
-        """Whether any push is under way."""
-        return bool(self._pushes)
 
     # -- owners, and time
 

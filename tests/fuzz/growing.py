@@ -3,12 +3,10 @@
 from collections.abc import Callable, Collection
 from typing import Any
 
-from fuzz.agents import somebody, write_plainly
+from fuzz.agents import push, somebody, write_plainly
 from fuzz.game import Game
-from fuzz.pieces import pieces
-from fuzz.saying import Form, said
+from fuzz.pieces import Form, pieces, said
 from fuzz.workers import sealing
-from fuzz.writing import push
 
 
 def turn_to(game: Game, among: Collection[str] = ()) -> tuple[str, Form] | None:

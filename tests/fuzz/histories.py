@@ -1,13 +1,173 @@
 """Clients that send their whole history each turn: with ids or without, edited, branched, without its beginning, or once more."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
+from fuzz.agents import tried, undisturbed
+from fuzz.checker import BrokenError, waiting
+from fuzz.expected import Push
 from fuzz.game import Game
 from fuzz.growing import grown
-from fuzz.saying import said
-from fuzz.syncing import OK, Edit, sync
+from fuzz.pieces import Form, goes_on, pieces, said
 from fuzz.turns import Turn
+from om_api import Message
+from om_api.client.syncing import Synced
+
+OK = "ok"  # what is said more than once
+_ANYWHERE = -1
+Forms = Mapping[str, Form]  # what is kept of a thread, by id
+
+
+class Due(NamedTuple):
+    """What must become of a history: the words of its turns, what was kept before, and from where on it differs."""
+
+    words: list[str]
+    before: Forms
+    diverged_at: int | None
+
+
+class Edit(NamedTuple):
+    """Turn n of a history says something else than what it `was`."""
+
+    n: int
+    was: Turn
+
+
+def sync(game: Game, history: Sequence[Turn], edit: Edit | None = None, cut: Sequence[Turn] = ()) -> None:
+    """A client syncs its history, after it was answered the last time; one turn is edited, or some were cut off its end."""
+    resource, thread, turns, om = game.resource, game.thread, list(history), game.world.om
+    ids = tuple(turn.name for turn in turns if turn.name)
+    again = any(not turn.id and turn.form.text.startswith(OK) for turn in turns)
+    said = game.expected.ever(resource, thread) if again else ()
+    push = Push(resource, thread, ids, tuple(turns), frozenset(name for name in said if name.startswith("c-")))
+    names = [turn.name for turn in turns]
+    messages = [Message(role=t.form.role, content=t.form.content, id=t.id) for t in turns]
+    fresh = {turn for turn in turns if not turn.sent}
+    _doubt(turns, fresh, edit)
+    game.expected.begin_push(push, [(turn.id, turn.form) for turn in turns if turn.id])
+    game.expected.turns.send([turn for turn in turns if not turn.id])
+
+    def work() -> None:
+        try:
+            due = _due(game, push, [turn in fresh for turn in turns], edit, cut)
+            synced = tried(lambda: om.sync(messages, resource, thread))
+            _must(len(turns), len({*synced.ids}), f"{names}: ids of {synced}")
+            judged = undisturbed() and due
+            if judged:
+                _check(game, push, judged, synced, edit)
+            _acknowledge(game, push, synced, sure=bool(judged))
+        finally:
+            game.expected.end_push(push)
+
+    game.syncing[resource, thread] = game.begin(f"sync {len(turns)} turns", work)
+
+
+def _doubt(turns: Sequence[Turn], fresh: set[Turn], edit: Edit | None) -> None:
+    """Turns that nobody can tell from others: sent before what precedes them, or behind one by which the history may go on.
+
+    Each time that it may go on there, they may be said once more.
+    """
+    goes_on = bool(edit) and _may_go_on(turns)
+    for n, turn in enumerate(turns):
+        early = turn not in fresh and any(before in fresh or before.first > turn.first for before in turns[:n])
+        turn.doubtful = max(turn.doubtful, early) + goes_on
+
+
+def _may_go_on(turns: Sequence[Turn]) -> bool:
+    """Whether a history may begin where what is kept ends."""
+    return turns[0].form.text.startswith(OK)
+
+
+def _kept(game: Game, resource: str, thread: str, names: Sequence[str]) -> Forms | None:
+    """What is kept of a thread; None where nobody can say."""
+    held = game.look(resource)
+    found = [name for name, some in pieces(held).items() for piece in some if piece.thread == thread]
+    kept = {name: game.expected.contents.kept(resource, name, held) for name in {*found, *names}}
+    if game.expected.removing(resource) or thread in waiting(held) or None in kept.values():
+        return None
+    return {name: each.form for name, each in kept.items() if each and each.form}
+
+
+def _due(game: Game, push: Push, fresh: Sequence[bool], edit: Edit | None, cut: Sequence[Turn]) -> Due | None:
+    """What must become of a history whose turns are all kept, but for its end; None where nobody can say."""
+    before = _kept(game, push.resource, push.thread, push.ids)
+    if before is None or any(turn.doubtful for turn in push.turns):
+        return None
+    words = [_word(turn, before, new=new) for turn, new in zip(push.turns, fresh, strict=True)]
+    others = before.keys() - {turn.name for turn in push.turns}
+    texts = ([before[name].text for name in others], [turn.form.text for turn in push.turns])
+    said_twice = all(any(text.startswith(OK) for text in some) for some in texts)  # nobody can say which of them it is
+    stand = pieces(game.look(push.resource))
+    said = list(zip(push.turns, words, strict=True))
+    whole = all(turn.name in stand for turn, word in said if word == "known")
+    if edit:
+        said_twice = said_twice or _may_go_on(push.turns)
+        words[edit.n] = _edited(edit, push.turns[edit.n], before) if whole and others <= {edit.was.name} else ""
+    at_end = "".join(word[:1] for word in words).lstrip("kc").removeprefix("g").strip("a") == ""
+    overtaken = others and "grown" in words  # another's branch stands behind what grew
+    if "" in words or not at_end or said_twice or overtaken:
+        return None
+    if any(word == "known" and not turn.id and len(turn.forms) > 1 and turn.name not in stand for turn, word in said):
+        return None  # its name is of what it said at first (decision 0039), and what it said later was erased
+    # what was erased is known, and stands nowhere: from there on a history is not what is kept
+    return Due(words, before, _diverged(words, others, cut) if whole else _ANYWHERE)
+
+
+def _word(turn: Turn, before: Forms, *, new: bool) -> str:
+    kept = before.get(turn.name) if turn.name else None
+    if kept is None:
+        return "added" if new else ""
+    return "known" if kept == turn.form else "grown" if goes_on(kept, turn.form) else "changed" if turn.id else ""
+
+
+def _edited(edit: Edit, turn: Turn, before: Forms) -> str:
+    was = before.get(edit.was.name)
+    sure = was == edit.was.form and not goes_on(was, turn.form) and (turn.id or was.role == turn.form.role)
+    return "changed" if sure else ""
+
+
+def _diverged(words: Sequence[str], others: set[str], cut: Sequence[Turn]) -> int | None:
+    if "changed" in words:
+        return words.index("changed")
+    if others and others == {turn.name for turn in cut} and "added" in words:
+        return words.index("added")
+    return _ANYWHERE if others else None
+
+
+def _check(game: Game, push: Push, due: Due, synced: Synced, edit: Edit | None) -> None:
+    words, told = due.words, f"{push.resource} {push.thread} {[(t.name, t.form) for t in push.turns]} {due}: {synced}"
+    named = [edit.was.name if edit and n == edit.n else turn.name for n, turn in enumerate(push.turns)]
+    for n, (word, name) in enumerate(zip(words, named, strict=True)):
+        if word != "added":
+            _must(name, synced.ids[n], told)
+    changed = [name for name, word in zip(named, words, strict=True) if word == "changed"]
+    grown = [name for name, word in zip(named, words, strict=True) if word == "grown"]
+    counts = (words.count("added"), words.count("known"), grown, changed)
+    _must(counts, (synced.added, synced.known, [*synced.grown], [each.id for each in synced.changed]), told)
+    if due.diverged_at != _ANYWHERE:
+        _must(due.diverged_at, synced.diverged_at, told)
+    said = zip(synced.ids, push.turns, words, strict=True)
+    after = {**due.before, **{name: turn.form for name, turn, word in said if word in {"added", "grown"}}}
+    for turn, name in zip(push.turns, synced.ids, strict=True):
+        game.expected.threads.setdefault((push.resource, name), turn.thread)
+    _must(after, _kept(game, push.resource, push.thread, synced.ids), told)
+
+
+def _acknowledge(game: Game, push: Push, synced: Synced, *, sure: bool) -> None:
+    """What is said more than once may be another's that says the same, where what had to become of it was not `sure`."""
+    changed = {each.id for each in synced.changed}
+    if not push.overlapped:
+        said = {name: turn.form for name, turn in zip(synced.ids, push.turns, strict=True) if name not in changed}
+        game.expected.acknowledge(push, said, ())
+    for turn, name in zip(push.turns, synced.ids, strict=True):
+        if name not in changed and (sure or not turn.form.text.startswith(OK)):
+            turn.name = name
+
+
+def _must(expected: object, actual: object, told: str) -> None:
+    if expected != actual:
+        raise BrokenError(f"must be {expected}, it is {actual}: {told}")
+
 
 _THREADS = ("h-0", "h-0", "h-0", "h-1")  # in which nobody else writes
 

@@ -5,13 +5,12 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from fuzz.agents import push
 from fuzz.checker import Held
 from fuzz.game import RESOURCES, Game
 from fuzz.growing import grown, turn_to
-from fuzz.pieces import pieces
-from fuzz.saying import said
+from fuzz.pieces import pieces, said
 from fuzz.workers import all_neglected
-from fuzz.writing import push
 from om_api.store.memory import due
 
 _MINUTE, _DAY = 60_000, 86_400_000

@@ -1,33 +1,35 @@
-"""One seed: a plan of verbs, played on a game that is old already, until everybody is at rest."""
+"""One seed: a plan of verbs, played on a game that is old already, until everybody is at rest; and the shortest that fails."""
 
 import random
+import secrets
 from collections.abc import Sequence
+from typing import Any
 
 import redis
 
 from fuzz import (
     agents,
     archiving,
-    composing,
+    beside,
     forces,
     growing,
     histories,
-    keeping,
     lines,
     migrating,
     moving,
     owners,
     passing,
-    threads,
     workers,
 )
 from fuzz.activity import Activity, somebody_else
 from fuzz.checker import BrokenError
 from fuzz.cold import has_archive
+from fuzz.everywhere import Everywhere
 from fuzz.forces import adopting, leases_expire, locks_expire
 from fuzz.game import RESOURCES, THREADS, Game
 
 OPERATIONS = 60
+_REPLAYS = 200  # at most, to find the shortest history that fails
 _CALM = 40  # rounds within which everybody must have come to rest
 _WEIGHTS = {
     **agents.WEIGHTS,
@@ -40,11 +42,9 @@ _WEIGHTS = {
     **lines.WEIGHTS,
     **moving.WEIGHTS,
 }
-# what memories are beside a transcript: in some seeds, which have all of it
-_BESIDE = {**keeping.WEIGHTS, **composing.WEIGHTS, **threads.WEIGHTS}
 VERBS = {verb.__name__: verb for verb in _WEIGHTS}
 _ARCHIVES = {verb.__name__: verb for verb in archiving.WEIGHTS}
-_OTHERS = {verb.__name__: verb for verb in _BESIDE}
+_OTHERS = {verb.__name__: verb for verb in beside.WEIGHTS}  # in some seeds, which have all of them
 _CLUSTERS = {verb.__name__: verb for verb in migrating.WEIGHTS}
 
 
@@ -52,7 +52,7 @@ def plan(seed: int, operations: int = OPERATIONS, *, on_a_cluster: bool = False)
     """A seed's operations: position and verb. What each does is decided by dice of its own, so that any can be left out."""
     weights = _WEIGHTS | (migrating.WEIGHTS if on_a_cluster else {})
     weights |= archiving.WEIGHTS if has_archive(seed) else {}
-    weights |= _BESIDE if threads.in_play(seed) else {}
+    weights |= beside.WEIGHTS if beside.in_play(seed) else {}
     verbs = [verb.__name__ for verb in weights]
     return list(enumerate(random.Random(f"{seed}:plan").choices(verbs, list(weights.values()), k=operations)))
 
@@ -172,3 +172,54 @@ def _left(game: Game) -> list[str]:
         for kind in ("messages", "chunks")
         for tail in game.held[resource].of(kind)
     ]
+
+
+def plan_for(client: redis.Redis, seed: int, operations: int = OPERATIONS) -> list[tuple[int, str]]:
+    """A seed's operations on such a store."""
+    return plan(seed, operations, on_a_cluster=isinstance(client, Everywhere))
+
+
+def prefix_of(seed: int, client: redis.Redis) -> str:
+    """A prefix that nobody else has; on a Cluster of its own a game has the same slots each time."""
+    return f"fuzz-{seed if isinstance(client, Everywhere) else secrets.token_hex(4)}:om"
+
+
+def failure(seed: int, operations: Sequence[tuple[int, str]], client: redis.Redis) -> BaseException | None:
+    """What a seed fails with, None when it does not."""
+    prefix = prefix_of(seed, client)
+    try:
+        play(seed, operations, client, prefix)
+    except Exception as error:  # noqa: BLE001 -- whatever the product raises is a finding
+        return error
+    finally:
+        sweep_away(client, prefix)
+    return None
+
+
+def sweep_away(client: redis.Redis, prefix: str) -> None:
+    """Remove whatever a game left."""
+    if left := list(client.scan_iter(f"{prefix}*", count=10_000)):
+        client.unlink(*left)
+
+
+def minimal(seed: int, operations: Sequence[tuple[int, str]], client: redis.Redis) -> tuple[list[tuple[int, str]], Any]:
+    """Leave out operations, by halves, quarters and so on, while the seed still fails; the rest, and its failure."""
+    left, last, size = list(operations), failure(seed, operations, client), max(1, len(operations) // 2)
+    for _ in range(_REPLAYS):
+        for start in range(0, len(left), size):
+            fewer = left[:start] + left[start + size :]
+            if found := failure(seed, fewer, client):
+                left, last = fewer, found
+                break
+        else:
+            if size == 1:
+                break
+            size = max(1, size // 2)
+    return left, last
+
+
+def told(seed: int, error: Any) -> str:
+    """A failure as a history that a person can follow."""
+    game = getattr(error, "game", None)
+    lines = game.history if game else []
+    return "\n".join([f"seed {seed}: {type(error).__name__}: {error}", *(line[:600] for line in lines)])

@@ -5,8 +5,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from fuzz.checker import BrokenError
-from fuzz.pieces import Piece
-from fuzz.saying import Form
+from fuzz.pieces import Form, Piece
 
 
 @dataclass(eq=False)

@@ -8,8 +8,7 @@ import msgspec
 import redis
 from chaos.words import MARK
 
-from load.agent import Agent, of
-from load.asking import Answer
+from load.agent import Agent, Answer, of
 
 _FORMATS = ("text", "openai", "anthropic", "gemini", "blocks")
 _HELD_TO = ("text", "blocks")

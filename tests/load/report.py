@@ -3,6 +3,7 @@
 from collections import Counter
 from typing import NamedTuple
 
+import reports
 from chaos.aftermath import Rest
 from chaos.judging import Verdict
 
@@ -90,9 +91,8 @@ def broken(seen: Seen) -> list[str]:
 
 def tables(seen: Seen) -> str:
     """The run as two tables of markdown."""
-    return "\n".join(
-        [*_table(("what", "seen"), _rows(seen)), "", *_table(("request", "answers", *_MS), _kinds(seen.tally))]
-    )
+    asked = reports.table(("request", "answers", *_MS), _kinds(seen.tally))
+    return f"{reports.table(('what', 'seen'), _rows(seen))}\n\n{asked}"
 
 
 _MS = tuple(f"p{share * 100:.0f}, ms" for share in _SHARES)
@@ -157,8 +157,3 @@ def _kinds(tally: Tally) -> list[tuple[object, ...]]:
         (kind, len(took), *(f"{percentile(took, share) * 1_000:.1f}" for share in _SHARES))
         for kind, took in sorted(tally.took.items())
     ]
-
-
-def _table(head: tuple[str, ...], rows: list[tuple[object, ...]]) -> list[str]:
-    lines = [head, ("---",) * len(head), *rows]
-    return [f"| {' | '.join(map(str, line))} |" for line in lines]

@@ -40,7 +40,6 @@ class Tally:
         self.beside: list[float] = []
         self.away: Counter[str] = Counter()  # 503 by kind, while the store was away
         self.cut: Counter[str] = Counter()  # no answer, by kind of error, while the API was being restarted
-        self.retried = 0
         self.wrong = 0
         self.examples: list[str] = []
 

@@ -13,8 +13,7 @@ from chaos.journal import Journal
 from key_ring import KeyRing
 
 from load import looking, owning, speaking
-from load.agent import Agent, Badges
-from load.asking import Asker
+from load.agent import Agent, Asker, Badges
 from load.plan import Run, cast
 from load.seen import Away, Tally
 

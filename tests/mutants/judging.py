@@ -9,7 +9,7 @@ import yaml
 
 from mutants.mutant import Mutant, short
 
-EQUIVALENT = Path(__file__).with_name("equivalent.yaml")
+_EQUIVALENT = Path(__file__).with_name("equivalent.yaml")
 
 _INTRODUCTION = """\
 Every condition is decided beforehand both ways, each side of an `and` or `or` dropped, each `NX`, `XX`, `GT`, `LT` and `REV` left
@@ -29,9 +29,9 @@ class Verdict(NamedTuple):
     wrong: list[str]
 
 
-def equivalents(file: Path = EQUIVALENT) -> dict[str, str]:
+def equivalents() -> dict[str, str]:
     """Mutants that no test can notice: id -> the reason."""
-    return dict(yaml.safe_load(file.read_text("utf-8")) or {})
+    return dict(yaml.safe_load(_EQUIVALENT.read_text("utf-8")) or {})
 
 
 def judge(mutants: Sequence[Mutant], killers: Mapping[str, str], listed: Mapping[str, str], every: set[str]) -> Verdict:

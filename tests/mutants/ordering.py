@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from mutants.coverage_map import Ran, bits
 from mutants.mutant import Mutant
+from mutants.results import Ran, bits
 
 _CLOSE = 0.2  # a test whose file mentions the module is asked before one that is a fifth as long
 _OWN = 0.001  # and one whose file is called after it, before nearly all others

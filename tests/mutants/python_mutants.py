@@ -1,12 +1,112 @@
 """Mutants of a module: the same changes as in Lua, and locks that everyone is granted."""
 
 import ast
+import re
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
-from mutants.mutant import Change, Mutant, abridged, name_all, without
-from mutants.places import Places
-from mutants.python_values import lifetime_changes, value_changes
+from mutants.mutant import COMPARED, EXTREMES, LIFETIMES, Change, Mutant, abridged, lifetimes, name_all, others, without
+
+
+class Places:
+    """The characters of one source."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self._lines = source.splitlines(keepends=True)
+        self._starts = [0, *accumulate(len(line) for line in self._lines)]
+
+    def span(self, node: ast.expr) -> tuple[int, int]:
+        return self._at(node.lineno, node.col_offset), self._at(node.end_lineno or 0, node.end_col_offset or 0)
+
+    def text(self, node: ast.expr) -> str:
+        start, stop = self.span(node)
+        return self.source[start:stop]
+
+    def line(self, node: ast.expr) -> str:
+        """The line that a node begins in, as a name."""
+        return abridged(self._lines[node.lineno - 1])
+
+    def replace(self, node: ast.expr, text: str, says: str) -> Change:
+        return Change(*self.span(node), text, says)
+
+    def between(self, left: ast.expr, right: ast.expr) -> tuple[int, int]:
+        """What stands between two nodes, such as the sign that compares them."""
+        return self.span(left)[1], self.span(right)[0]
+
+    def _at(self, line: int, column: int) -> int:
+        # ast counts bytes
+        return self._starts[line - 1] + len(self._lines[line - 1].encode()[:column].decode())
+
+
+_SIGNS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
+_KEPT = re.compile(r"_M?S$|TTL|KEPT|LEASE|^ex$|^px$")  # what lifetimes are called
+
+
+def value_changes(places: Places, node: ast.AST) -> Iterator[Change]:
+    """Every change of the value that a node is."""
+    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+        yield from _numbers(places, node)
+    elif isinstance(node, ast.Compare):
+        yield from _compared(places, node)
+    elif isinstance(node, ast.Call):
+        yield from _called(places, node)
+    elif isinstance(node, ast.Tuple | ast.List):
+        yield from _kept(places, node.elts)
+
+
+def lifetime_changes(places: Places, tree: ast.Module) -> Iterator[Change]:
+    """Of a module that is not mutated otherwise: how long it says that things are kept."""
+    for node in tree.body:
+        named = isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id
+        if isinstance(node, ast.Assign) and named and _KEPT.search(named):
+            yield from _longer(places, node.value)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Tuple | ast.List):
+            yield from _kept(places, node.elts)
+        elif isinstance(node, ast.Call):
+            yield from _lasting(places, node)
+
+
+def _numbers(places: Places, node: ast.Constant) -> Iterator[Change]:
+    for text in others(node.value):  # type: ignore[arg-type]  # a number
+        yield places.replace(node, text, f"{places.line(node)}: {places.text(node)} -> {text}")
+
+
+def _compared(places: Places, node: ast.Compare) -> Iterator[Change]:
+    for (left, right), sign in zip(pairwise([node.left, *node.comparators]), node.ops, strict=True):
+        if text := _SIGNS.get(type(sign)):
+            start, stop = places.between(left, right)
+            between = places.source[start:stop].replace(text, COMPARED[text], 1)
+            yield Change(start, stop, between, f"{abridged(places.text(node))}: {text} -> {COMPARED[text]}")
+
+
+def _called(places: Places, node: ast.Call) -> Iterator[Change]:
+    if isinstance(node.func, ast.Name) and (other := EXTREMES.get(node.func.id)):
+        yield places.replace(node.func, other, f"{abridged(places.text(node))}: {other}")
+    yield from _lasting(places, node)
+
+
+def _lasting(places: Places, node: ast.Call) -> Iterator[Change]:
+    for given in node.keywords:
+        if given.arg and _KEPT.search(given.arg):
+            yield from _longer(places, given.value)
+    yield from _kept(places, node.args)
+
+
+def _kept(places: Places, words: list[ast.expr]) -> Iterator[Change]:
+    """Of a command to the server the time behind EX or PX, and the last word of an EXPIRE."""
+    for at, word in enumerate(words[:-1]):
+        if isinstance(word, ast.Constant) and word.value in LIFETIMES:
+            yield from _longer(places, words[-1 if at == 0 else at + 1])
+
+
+def _longer(places: Places, node: ast.expr) -> Iterator[Change]:
+    if not isinstance(node, ast.Constant | ast.Starred) or (isinstance(node, ast.Constant) and type(node.value) is int):
+        text = places.text(node)
+        for other in lifetimes(text, "python"):
+            yield places.replace(node, other, f"{places.line(node)}: {abridged(text)} -> {other}")
+
 
 _FLAGS = {"NX", "XX", "GT", "LT", "REV"}  # conditions that the server checks
 _GRANTED = {

@@ -5,6 +5,7 @@ is imported, and the child imports the product as the mutant has it: what a modu
 """
 
 import ctypes
+import gc
 import importlib
 import json
 import os
@@ -13,20 +14,114 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from pathlib import Path
+from types import CodeType, FunctionType
 from typing import Any, TextIO
 
+import coverage
 import hypothesis
 import pytest
 
-from mutants.coverage_map import is_asked
-from mutants.covering import Watch
-from mutants.swapping import Functions
 
-_OTHERS = (
-    "celery openai google.genai fastapi starlette.testclient uvicorn redis fakeredis rich limits pydantic.v1 tiktoken"
-)
+class Functions:
+    """Every function of the product in this process, by file; look once, when all is imported."""
+
+    def __init__(self, folder: str) -> None:
+        self._found: dict[str, list[FunctionType]] = {}
+        for each in gc.get_objects():
+            if isinstance(each, FunctionType) and each.__code__.co_filename.startswith(folder):
+                self._found.setdefault(each.__code__.co_filename, []).append(each)
+
+    def swap(self, file: str, source: str, mutated: str) -> int:
+        """Give a file's functions the code that they have in its mutated text; how many changed."""
+        changed = 0
+        swaps = _swaps(_compiled(source, file), _compiled(mutated, file))
+        for function in self._found.get(file, ()):
+            if new := swaps.get(function.__code__):
+                function.__code__ = new
+                changed += 1
+        return changed
+
+
+def _compiled(text: str, file: str) -> CodeType:
+    return compile(text, file, "exec", dont_inherit=True)
+
+
+def _swaps(old: CodeType, new: CodeType) -> dict[CodeType, CodeType]:
+    """Code as it was -> as it is, where that differs; of a name that several functions have only if none came or went."""
+    before, after = _by_name(old), _by_name(new)
+    alike = [name for name in before if len(before[name]) == len(after.get(name, ()))]
+    pairs = (pair for name in alike for pair in zip(before[name], after[name], strict=True))
+    return {was: now for was, now in pairs if was != now and was.co_freevars == now.co_freevars}
+
+
+def _by_name(code: CodeType) -> dict[str, list[CodeType]]:
+    found: dict[str, list[CodeType]] = {}
+    for each in _walk(code):
+        found.setdefault(each.co_qualname, []).append(each)
+    return found
+
+
+def _walk(code: CodeType) -> Iterator[CodeType]:
+    for const in code.co_consts:
+        if isinstance(const, CodeType):
+            yield const
+            yield from _walk(const)
+
+
+class Watch:
+    """Watches one test after the other; see `end`."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = Path(folder)
+        self._now = ""
+        self._scripts: dict[str, set[str]] = {}
+        self._coverage = coverage.Coverage(
+            data_file=None, include=[f"{folder}/om_api/*", f"{folder}/om_workers/*"], config_file=False
+        )
+        self._coverage.start()
+        self._listen()
+
+    def turn_to(self, test: str) -> None:
+        """What is run from now on is run by this test."""
+        self._now = test
+        self._coverage.switch_context(test)
+
+    def end(self) -> dict[str, dict[str, Any]]:
+        """By test: the lines of each file as bits, and the scripts."""
+        self._coverage.stop()
+        with warnings.catch_warnings(action="ignore"):  # a file may have no test that runs anything of ours
+            data = self._coverage.get_data()
+        found: dict[str, dict[str, Any]] = {}
+        for file in data.measured_files():
+            name = Path(file).relative_to(self._folder).as_posix()
+            for line, tests in data.contexts_by_lineno(file).items():
+                for test in filter(None, tests):
+                    lines = found.setdefault(test, {"lines": {}, "scripts": []})["lines"]
+                    lines[name] = lines.get(name, 0) | 1 << line
+        for test, scripts in self._scripts.items():
+            found.setdefault(test, {"lines": {}, "scripts": []})["scripts"] = sorted(scripts)
+        return {
+            test: {**saw, "lines": {name: hex(bits) for name, bits in saw["lines"].items()}}
+            for test, saw in found.items()
+        }
+
+    def _listen(self) -> None:
+        """Every call of a script has its number of keys checked first."""
+        script = importlib.import_module("om_api.store.driver.scripts").Script
+        check = script.check
+
+        def checked(self_: Any, keys: int) -> None:
+            self._scripts.setdefault(self._now, set()).add(self_.name)
+            check(self_, keys)
+
+        script.check = checked
+
+
+_OTHERS = "celery openai google.genai fastapi starlette.testclient uvicorn redis rich limits pydantic.v1 tiktoken"
 _OPTIONS = (
     "-q",
     "--tb=no",
@@ -121,7 +216,7 @@ def _answered(tests: Tests, asked: dict[str, Any], folder: str, functions: Funct
         importlib.import_module("om_api.store.driver.scripts").load_all.cache_clear()
     watch = Watch(folder) if asked["watch"] else None
     files = set(asked["files"])
-    names = asked["tests"] or [name for name in tests.items if name.partition("::")[0] in files and is_asked(name)]
+    names = asked["tests"] or [name for name in tests.items if name.partition("::")[0] in files]
     killer = tests.ask(names, asked["seconds"], watch)
     return {"killer": killer, "failed": tests.failed, "took": tests.took, "saw": watch.end() if watch else {}}
 

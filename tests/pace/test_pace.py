@@ -2,15 +2,13 @@
 
 import pytest
 
-from pace.counting import Counted, count
-from pace.run import Run, measure
+from pace.run import Counted, Run, count, measure
 
 SHORT = Run(seconds=20, per_minute=600, window=5)  # ten a second
 
 
-@pytest.mark.parametrize(
-    ("arrivals", "end", "expected"),
-    [
+def test_every_window_is_counted_wherever_it_begins():
+    for arrivals, end, expected in (
         ([0, 1, 2, 3, 4, 5], 6, Counted(6, 2, 2)),
         ([0, 1, 2, 3, 4, 5], 10, Counted(6, 0, 2)),
         ([0, 0, 0, 5, 5, 5], 6, Counted(6, 0, 3)),
@@ -18,12 +16,11 @@ SHORT = Run(seconds=20, per_minute=600, window=5)  # ten a second
         ([0, 1.9, 2.1, 4], 5, Counted(4, 1, 2)),
         ([0, 0.5], 1, Counted(2, 2, 2)),
         ([], 10, Counted(0, 0, 0)),
-    ],
-)
-def test_every_window_is_counted_wherever_it_begins(arrivals, end, expected):
-    assert count(arrivals, 2, end) == expected
+    ):
+        assert count(arrivals, 2, end) == expected, arrivals
 
 
+@pytest.mark.nightly
 def test_two_workers_with_32_threads_each_respect_one_limit_and_use_it():
     # breaks when each worker counts by itself: 100 calls in a window
     counted, saw = measure(SHORT)

@@ -6,8 +6,7 @@ from world import World
 
 def say(world, resource, *texts):
     world.say(*texts, thread=f"of-{resource}", resource=resource)
-    world.om.force_observe(f"of-{resource}", resource)
-    world.settle()
+    world.observe_now(f"of-{resource}", resource)
 
 
 @pytest.fixture
@@ -25,63 +24,34 @@ def found(world, query="locker", **options):
 
 def test_recall_looks_in_all_of_them_and_says_whose_each_hit_is(house):
     assert found(house) == [("harold", "my locker number is 77")]
-    assert found(house, also=["team-blue", "org"]) == [
-        ("harold", "my locker number is 77"),
-        ("team-blue", "the locker of the pump is 4711"),
-        ("org", "lockers are cleaned on Fridays"),
-    ]
-
-
-def test_pages_of_several_memories_miss_nothing_and_repeat_nothing(house):
+    assert found(house, also=["team-blue", "org"]) == [("harold", "my locker number is 77"),
+        ("team-blue", "the locker of the pump is 4711"), ("org", "lockers are cleaned on Fridays")]  # fmt: skip
     seen, offset = [], 0
     while offset is not None:
         answer = house.om.recall("locker", "harold", also=["team-blue", "org"], limit=1, offset=offset)
         seen += [hit.resource_id for hit in answer.hits]
         offset = answer.next
-
     assert seen == ["harold", "team-blue", "org"]
-
-
-def test_what_was_removed_there_is_found_nowhere(house):
-    assert found(house, "4711", also=["team-blue"])
     house.om.clear("team-blue")
-
     assert found(house, "4711", also=["team-blue"]) == []
-
-
-def test_the_answer_to_the_actors_call_says_in_whose_memory_it_stands(house):
-    text = house.om.answer_recall({"query": "locker"}, "harold", also=["team-blue"])
-
-    assert "Thread of-team-blue of team-blue, message" in text
-    assert "Thread of-harold, message" in text
 
 
 def test_a_context_recalls_what_others_have_noted_about_the_newest_message(house):
     house.om.force_reflect("team-blue")
     house.say("What is the number of the locker of the pump?")
     context = house.context(also=["team-blue"])
-
     assert "4711" in context.text
     assert {hit.resource_id for hit in context.recalled} <= {"harold", "team-blue"}
     assert all(hit.resource_id == "harold" for hit in house.context().recalled)
 
 
-def test_in_a_context_nothing_is_recalled_of_what_others_have_not_noted(house):
-    house.say("the secret pump valve is 31337", thread="of-team-blue", resource="team-blue")
-    house.say("What is the secret pump valve?")
-
-    assert "31337" not in house.context(also=["team-blue"]).text
-
-
 def test_what_others_have_not_noted_does_not_stand_beside_what_is_recalled_either(house):
     noted = "the serial number of the turbine in the mill is 8842"
     say(house, "team-blue", "rain again", "the oil is fresh", noted)
-    house.om.force_reflect("team-blue")
-    house.settle()
+    house.reflect_now("team-blue")
     house.say("the vault code is 31337", thread="of-team-blue", resource="team-blue")
     house.say("What is the serial number of the turbine in the mill?")
     context = house.context(also=["team-blue"])
-
     assert noted in [hit.text for hit in context.recalled]
     assert "31337" not in context.text
 
@@ -91,12 +61,5 @@ def test_a_memory_for_each_thread_is_not_looked_through(client, prefix):
     world = World(client, prefix)
     world.say("hello")
     answer = world.om.recall("locker", "harold", also=["org"])
-
     assert not answer.hits
     assert "memory of its own" in answer.left_out["org"]
-
-
-def test_the_best_hit_of_each_memory_comes_before_the_second_of_any(house):
-    say(house, "harold", "my other locker is number 78", "the locker at the gym is number 79")
-
-    assert [whose for whose, _ in found(house, also=["team-blue", "org"], limit=3)] == ["harold", "team-blue", "org"]

@@ -12,23 +12,17 @@ def test_a_message_older_or_newer_than_everything_observed_is_observed(world, sh
     world.say(*[f"message {n}" for n in range(12)], timestamp=at)
     world.settle()
     assert world.om.observations("harold")
-
     cursor = max(observation.to for observation in world.om.observations("harold"))
-
     (late,) = world.say("the late one", timestamp=at + shift)
-
     assert shift > 0 or at + shift <= cursor  # `newer than what was observed` would pass it over
     assert late in [message.id for message in world.context().messages]
-
-    world.om.force_observe("t-1", "harold")
-    world.settle()
+    world.observe_now()
     assert f"[{late}]" in world.context().text
 
 
 def test_messages_of_one_millisecond_are_told_apart(world):
     said = world.say(*[f"message {n}" for n in range(30)], timestamp=1_790_000_000_000)
     world.settle()
-
     assert world.covering() == sorted(said)
 
 
@@ -36,14 +30,7 @@ def test_a_message_that_comes_while_its_neighbours_are_observed_stays_raw(world)
     """Catches `cursor = now` after an observation: what came while the model thought would be skipped."""
     world.say(*[f"message {n}" for n in range(4)])
     world.claim()
-    world.perform(*_next(world))
-
+    world.perform(*world.next_task())
     (late,) = world.say("while the model thinks", timestamp="1999-12-31")
     world.work()
-
     assert late in [message.id for message in world.context().messages]
-
-
-def _next(world):
-    verb, ids = world.dispatch.queue.popleft()
-    return verb, *ids

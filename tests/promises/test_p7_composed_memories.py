@@ -6,7 +6,7 @@ import pytest
 from world import World
 
 from om_api.context import composed
-from om_api.domain.errors import InvalidInputError, StoreError
+from om_api.domain.errors import InvalidInputError
 
 OTHERS = ["team-blue", "org", "alice"]
 
@@ -34,31 +34,13 @@ def note(world, resource, *texts):
     """Have another memory note texts, each with an activation of its own."""
     for text in texts:
         world.say(text, thread=f"of-{resource}", resource=resource)
-        world.om.force_observe(f"of-{resource}", resource)
-        world.settle()
+        world.observe_now(f"of-{resource}", resource)
 
 
-def test_notes_of_other_memories_stand_in_a_context_with_whose_they_are(world):
-    note(world, "team-blue", "the pump is made of brass")
-    note(world, "harold", "my name is Harold")
-    world.say("hello")
-    context = world.context(also=["team-blue"])
-
-    assert "the pump is made of brass" in context.system
-    (theirs,) = [block for block in context.blocks if block.resource_id == "team-blue"]
-    assert 'from="team-blue">' in theirs.text
-    assert [each.id for each in context.composed["team-blue"]] == [
-        each.id for each in world.om.observations("team-blue")
-    ]
-    assert [each.id for each in context.observations] == [each.id for each in world.om.observations("harold")]
-    assert "brass" not in world.context().text
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_between_own_activations_nothing_before_the_messages_moves_whatever_three_others_note(client, prefix, seed):
-    world, chance = World(client, prefix), random.Random(seed)
+def test_between_own_activations_nothing_before_the_messages_moves_whatever_three_others_note(client, prefix):
+    world, chance = World(client, prefix, message_threshold="300"), random.Random(3)
     held, was, moves = [], [], 0
-    for n in range(60):
+    for n in range(20):
         for other in OTHERS:
             if chance.random() < 0.4:
                 note(world, other, f"{other} notes {n}")
@@ -74,8 +56,7 @@ def test_between_own_activations_nothing_before_the_messages_moves_whatever_thre
             assert now[1 : len(was) - 1] == was[1:-1] or not was
             moves += 1
         held, was = own, now
-        text = context.text
-        assert all(f"{other} notes" not in text or other in context.composed for other in OTHERS)
+        assert all(f"{other} notes" not in context.text or other in context.composed for other in OTHERS)
     assert moves >= 3
 
 
@@ -87,23 +68,26 @@ def test_what_came_since_closes_the_context_until_the_own_next_activation(world)
     assert '<composed from="org">' in closing(first)
     assert "offices close at six" in closing(first)
     assert "offices close" not in first.system
-
     note(world, "harold", "I live in Graz")
     second = world.context(also=["org"])
+    (theirs,) = [block for block in second.blocks if block.resource_id == "org"]
+    assert 'from="org">' in theirs.text
+    assert [each.id for each in second.composed["org"]] == [each.id for each in world.om.observations("org")]
     assert "offices close at six" in second.system
     assert "offices close" not in closing(second)
     assert notes(second)[: len(notes(first))] == notes(first)
+    assert "offices" not in world.context().text
 
 
 def test_news_of_more_than_a_step_joins_at_the_end(client, prefix, tmp_path):
     (tmp_path / "observational-memory.yaml").write_text(
         "observational_memory:\n  min_recent_messages: 0\n  tokenizer: estimate\n"
-        "  compose: [{resource: org, max_tokens: 800}]\n"
+        "  compose: [{resource: org, max_tokens: 400}]\n"
     )
     world = World(client, prefix, config_dir=tmp_path)
     note(world, "harold", "my name is Harold")
     before, joined = notes(world.context()), 0
-    for n in range(25):
+    for n in range(16):
         note(world, "org", f"rule {n}: " + "doors are closed at night " * 2)
         context = world.context()
         now = notes(context)
@@ -111,22 +95,10 @@ def test_news_of_more_than_a_step_joins_at_the_end(client, prefix, tmp_path):
             assert now[: len(before)] == before
             joined += 1
         before = now
-        shown = sum(each.tokens for each in context.composed["org"])
-        assert shown <= 800
+        assert sum(each.tokens for each in context.composed["org"]) <= 400
         assert f"rule {n}:" in context.text
     assert 1 <= joined <= 4
     assert "had no room here: recall finds what was said" in closing(context)
-
-
-def test_two_processes_write_the_same_bytes(world):
-    for n in range(12):
-        note(world, OTHERS[n % 3], f"note {n}")
-        world.say(f"message {n}")
-        world.tick()
-        warm = world.context(also=OTHERS)
-        fresh = type(world).face(world.settings, client=world.client).get_context("t-1", "harold", also=OTHERS)
-        assert before_the_messages(fresh) == before_the_messages(warm)
-        assert closing(fresh) == closing(warm)
 
 
 def test_a_warm_context_over_three_memories_is_one_round_trip_that_brings_only_what_is_new(world, monkeypatch):
@@ -138,16 +110,11 @@ def test_a_warm_context_over_three_memories_is_one_round_trip_that_brings_only_w
     server, seen = world.om._connection._endpoint, []
     ask = server.ask
     monkeypatch.setattr(server, "ask", lambda step: seen.append(step) or ask(step))
-
     world.context(also=OTHERS)
-
     assert len(seen) == 1
     assert seen[0].atomic
-    reads = [
-        command
-        for command in seen[0].commands
-        if command[0] == "ZRANGE" and b"observations" in str(command[1]).encode()
-    ]
+    reads = [command for command in seen[0].commands
+        if command[0] == "ZRANGE" and b"observations" in str(command[1]).encode()]  # fmt: skip
     assert len(reads) == 4
     assert all("BYSCORE" in command for command in reads[1:])
 
@@ -158,19 +125,7 @@ def test_what_one_forgets_or_erases_is_shown_by_nobody_at_once(world):
     assert "4711" in world.context(also=["org"]).text
     (kept,) = world.om.observations("org")
     world.om.forget(kept.id, "org")
-
     assert "4711" not in world.context(also=["org"]).text
-
-
-def test_a_memory_for_each_thread_is_left_out_and_told(client, prefix):
-    apart = World(client, prefix, scope="thread")
-    note(apart, "org", "a note of one thread")
-    world = World(client, prefix)
-    world.say("hello")
-    context = world.context(also=["org"])
-
-    assert "a note of one thread" not in context.text
-    assert "memory of its own" in context.left_out["org"]
 
 
 def test_whose_notes_they_are_cannot_be_faked_by_what_they_say(world):
@@ -179,36 +134,14 @@ def test_whose_notes_they_are_cannot_be_faked_by_what_they_say(world):
     news = world.context(also=["org"])
     note(world, "harold", "my name is Harold")
     stable = world.context(also=["org"])
-
     for text in (news.text, stable.text):
         assert '<observations from="harold">' not in text
         assert text.count("</composed>") <= 1
 
 
-@pytest.mark.parametrize(
-    ("also", "said"),
-    [
-        (["harold"], "itself"),
-        (["org", "org"], "twice"),
-        (["a b"], "is not an id"),
-        ([f"r{n}" for n in range(9)], "8 in all"),
-        (7, "ids of other"),
-    ],
-)
-def test_what_cannot_be_composed_is_refused_in_words(world, also, said):
-    with pytest.raises(InvalidInputError, match=said):
-        world.context(also=also)
-
-
-def test_one_that_fails_open_shows_what_it_read_of_the_memories_it_is_asked_for(world, monkeypatch):
-    note(world, "org", "offices close at six")
-    om = type(world).face(world.settings, client=world.client, fail_open=True)
-    world.say("hello")
-    om.get_context("t-1", "harold", also=["org"])
-
-    def away(*_):
-        raise StoreError("away", stored=False)
-
-    monkeypatch.setattr(om._core.contexts, "of", away)
-    assert "offices close at six" in om.get_context("t-1", "harold", also=["org"]).text
-    assert "offices" not in om.get_context("t-1", "harold").text
+def test_what_cannot_be_composed_is_refused_in_words(world):
+    refused = [(["harold"], "itself"), (["org", "org"], "twice"), (["a b"], "is not an id"),
+        ([f"r{n}" for n in range(9)], "8 in all"), (7, "ids of other")]  # fmt: skip
+    for also, said in refused:
+        with pytest.raises(InvalidInputError, match=said):
+            world.context(also=also)

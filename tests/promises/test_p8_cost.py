@@ -10,7 +10,6 @@ from om_workers.process.heartbeat import Heartbeat
 
 
 def _commands(world):
-    """Every command the server runs, scripts' own included."""
     return {name: stat["calls"] for name, stat in world.client.info("commandstats").items()}
 
 
@@ -36,35 +35,28 @@ def world(private_server_url, prefix):
         yield house
 
 
-def test_a_tick_with_nothing_due_runs_the_same_commands_for_one_agent_and_for_two_hundred(world):
+def test_a_tick_with_nothing_due_runs_the_same_commands_for_one_agent_and_for_many(world):
     spent = []
-    for agents in (1, 200):
+    for agents in (1, 40):
         for n in range(agents):
             world.say("hello", resource=f"agent-{agents}-{n}")
         world.settle()
         before = _commands(world)
         world.claim()
         spent.append(_spent(before, _commands(world)))
-
     assert spent[0] == spent[1]
 
 
-def test_activation_runs_as_many_commands_for_a_thousand_messages_as_for_ten(world):
+def test_activation_runs_as_many_commands_for_hundreds_of_messages_as_for_ten(world):
     spent = []
-    for resource, messages in (("few", 10), ("many", 1000)):
+    for resource, messages in (("few", 10), ("many", 400)):
         world.say(*["x"] * messages, resource=resource, tokens=1)
         world.om.force_observe("t-1", resource)
         world.claim()
-        world.perform(*_next(world))
-        world.observer()._observe_locked(Scope(resource), _next(world)[2:])
+        world.perform(*world.next_task())
+        world.observer()._observe_locked(Scope(resource), world.next_task()[2:])
         before = _commands(world)
         world.scope_worker().observe(resource)
         spent.append(_spent(before, _commands(world)))
         assert len(world.om.observations(resource)) == 1
-
     assert spent[0] == spent[1]
-
-
-def _next(world):
-    verb, ids = world.dispatch.queue.popleft()
-    return verb, *ids

@@ -23,7 +23,6 @@ def shown(world, resource="harold"):
 
 
 def minutes_later(world, minutes, resource="harold"):
-    """As if time had passed since what is owed was noted."""
     world.client.hincrby(world.services.keys.of(resource).pace, "at", -minutes * 60_000)
 
 
@@ -33,30 +32,21 @@ def test_what_comes_too_fast_is_refused_whole_and_taken_when_it_was_said(house):
         house.om.add_messages([said("two"), said("three")])
     assert 30 < refused.value.retry_after < 34
     assert shown(house) == ["one"]
-
     minutes_later(house, 1)
     house.om.add_messages([said("two"), said("three")])
     assert shown(house) == ["one", "two", "three"]
 
 
-def test_a_client_that_sends_its_whole_history_every_turn_is_limited_in_what_is_new_alone(house):
-    history = [said(f"turn {n}", name=f"m-{n}") for n in range(20)]
-    house.om.add_messages(history)
-
-    assert len(house.om.add_messages(history).duplicates) == 20
-    assert house.om.sync(history, "harold", "t-1").known == 20
-    with pytest.raises(RateLimitedError):
-        house.om.add_messages([*history, said("new")])
-
-
 def test_a_history_is_synced_when_there_is_room_for_what_is_new(house):
     history = [{"role": "user", "content": f"turn {n}"} for n in range(3)]
     house.om.sync(history, "harold", "t-1")
+    assert house.om.sync(history, "harold", "t-1").known == 3
     history.append({"role": "user", "content": "turn 3"})
     with pytest.raises(RateLimitedError):
         house.om.sync(history, "harold", "t-1")
     assert shown(house) == ["turn 0", "turn 1", "turn 2"]
-
+    (counted,) = house.services.run(event_stream.counted(house.services.keys, ["harold"]))
+    assert counted["refused"] == 1
     minutes_later(house, 2)
     assert house.om.sync(history, "harold", "t-1").added == 1
     assert shown(house) == ["turn 0", "turn 1", "turn 2", "turn 3"]
@@ -66,18 +56,16 @@ def test_an_agent_that_is_limited_holds_up_no_other_of_one_call(house):
     house.om.add_message(said("one"))
     with pytest.raises(RateLimitedError, match="Of 3 messages 2 of other resources are kept") as refused:
         house.om.add_messages([said("a", "ada"), said("two"), said("b", "bert")])
-
     assert refused.value.stored is None
     assert [shown(house, name) for name in ("harold", "ada", "bert")] == [["one"], ["a"], ["b"]]
 
 
 def test_a_call_of_more_than_one_step_is_taken_or_refused_as_one(house):
-    many = [said(f"turn {n}", name=f"m-{n}") for n in range(1_200)]
-    assert house.om.add_messages(many).added == 1_200
-
+    many = [said(f"turn {n}", name=f"m-{n}") for n in range(501)]
+    assert house.om.add_messages(many).added == 501
     with pytest.raises(RateLimitedError):
-        house.om.add_messages([said(f"more {n}") for n in range(600)])
-    assert house.client.zcard(house.services.keys.of("harold").messages("t-1")) == 1_200
+        house.om.add_messages([said(f"more {n}") for n in range(501)])
+    assert house.client.zcard(house.services.keys.of("harold").messages("t-1")) == 501
 
 
 def test_an_agent_that_fails_open_sends_what_came_too_fast_when_there_is_room(house, face):
@@ -86,27 +74,6 @@ def test_an_agent_that_fails_open_sends_what_came_too_fast_when_there_is_room(ho
     with capture_logs() as logs:
         receipt = om.add_message(said("two"))
     assert (receipt.added, [each["event"] for each in logs]) == (0, ["push_limited"])
-
     minutes_later(house, 1)
     om.add_message(said("three"))
     assert shown(house) == ["one", "two", "three"]
-
-
-def test_what_was_refused_is_counted(house):
-    house.om.add_message(said("one"))
-    for _ in range(3):
-        with pytest.raises(RateLimitedError):
-            house.om.add_message(said("two"))
-
-    (counted,) = house.services.run(event_stream.counted(house.services.keys, ["harold"]))
-    assert counted["refused"] == 3
-
-
-def test_what_a_writer_adds_with_a_plain_zadd_cannot_be_limited(house):
-    messages = house.services.keys.of("harold").messages("t-1")
-    for n in range(3):
-        house.client.zadd(
-            messages, {f'{{"id": "p-{n}", "role": "user", "content": "turn {n}"}}': 1_763_600_000_000 + n}
-        )
-
-    assert shown(house) == ["turn 0", "turn 1", "turn 2"]

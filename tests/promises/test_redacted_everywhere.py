@@ -22,28 +22,18 @@ def before(request):
     return request.param
 
 
-@pytest.fixture(params=[True, False], ids=["by a key", "without a key"])
-def world(request, client, prefix, monkeypatch):
-    monkeypatch.setenv("A_KEY", KEY)
-    named = {"redaction__key_env": "A_KEY"} if request.param else {}
-    return _world(client, prefix, **named)
-
-
 def _world(client, prefix, model=None, **settings):
     usual = {"redaction__before": "store", "working_memory__template": TEMPLATE}
     return World(client, prefix, model, **{**usual, **settings})
 
 
 def _plain(world):
-    """Somebody who writes into the same store and knows no such setting."""
     return World(world.client, world.prefix, redaction__before="off")
 
 
 def _observed(world, thread="t-1", resource="harold"):
-    world.om.force_observe(thread, resource)
-    world.settle()
-    world.om.force_reflect(resource, None)
-    world.settle()
+    world.observe_now(thread, resource)
+    world.reflect_now(resource)
 
 
 def _tried_until_it_is_given_up(world):
@@ -58,24 +48,8 @@ def _nowhere(world, *more):
     return leaks(*told, *more)
 
 
-# -- spans, hooks and errors
-
-
-def test_no_span_says_it(world, caplog, capsys):
-    with traced() as spans, caplog.at_level(logging.DEBUG):
-        world.say(f"call {ALL}", metadata={"password": PASSWORD})
-        world.om.sync([{"role": "user", "content": f"call {ALL}"}], "harold", "t-2")
-        _observed(world)
-        world.om.recall(ALL, "harold")
-        world.context()
-
-    assert {"om.push", "om.commit", "om.recall", "om.context"} <= {span.name for span in spans.all()}
-    assert _nowhere(world, spans.text(), caplog.text, *capsys.readouterr()) == []
-
-
 def test_nor_does_one_of_a_call_that_fails_with_what_it_was_asked(client, prefix, before, caplog, capsys):
     """A provider's error quotes what it was sent, and what it knows from elsewhere."""
-
     world = _world(client, prefix, redaction__before=before)
     answer = world.model.complete
 
@@ -91,7 +65,6 @@ def test_nor_does_one_of_a_call_that_fails_with_what_it_was_asked(client, prefix
         world.om.force_observe("t-1", "harold")
         _tried_until_it_is_given_up(world)
     (entry,) = world.om.rejected("harold")
-
     assert "refused" in entry.reason
     assert leaks(spans.text(), caplog.text, *capsys.readouterr(), entry.reason) == []
     assert leaks(*(each.text for each in world.om.observations("harold"))) == []
@@ -99,57 +72,35 @@ def test_nor_does_one_of_a_call_that_fails_with_what_it_was_asked(client, prefix
     assert before == "model" or leaks(store_bytes(client, prefix)) == []
 
 
-@pytest.mark.parametrize("point", ["before_observe", "after_observe", "before_reflect", "after_reflect"])
-@pytest.mark.parametrize("policy", ["skip", "stop"])
-def test_a_hook_is_given_nothing_of_it_and_cannot_tell_it(
-    client, prefix, before, point, policy, monkeypatch, caplog, capsys
-):
+def test_a_hook_is_given_nothing_of_it_and_cannot_tell_it(client, prefix_for, monkeypatch, caplog, capsys):
     given = []
 
     def quoting(asked):
         given.append(json.dumps(asked))
         raise ValueError(f"cannot read {asked}")
 
+    points = ["before_observe", "after_observe", "before_reflect", "after_reflect", "before_context"]
     with hooks_installed(monkeypatch) as house, traced() as spans, caplog.at_level(logging.DEBUG):
         house.install(quoting=quoting)
-        world = _world(
-            client,
-            prefix,
-            Scripted(*[NOTES] * 9),
-            redaction__before=before,
-            **hooked(point, "quoting", on_failure=policy),
-        )
-        world.say(f"call {ALL}")
-        world.om.add_line(f"by hand {ALL}", "harold", thread_id="t-1")
-        for ask in (lambda: world.om.force_observe("t-1", "harold"), lambda: world.om.force_reflect("harold", None)):
-            ask()
+        for n, point in enumerate(points):
+            before, policy = ("store", "model")[n % 2], "skip" if n < 2 else "stop"
+            hook = hooked(point, "quoting", on_failure=policy)
+            world = _world(client, prefix_for(n), Scripted(*[NOTES] * 9), redaction__before=before, **hook)
+            world.say(f"call {ALL}")
+            if point == "before_context":
+                with pytest.raises(HookError) as told:
+                    world.context()
+                given.append(str(told.value))
+            world.om.add_line(f"by hand {ALL}", "harold", thread_id="t-1")
+            world.om.force_observe("t-1", "harold")
             world.tick_forgiving()
-
-    assert given
-    assert leaks(*given, spans.text(), caplog.text, *capsys.readouterr(), as_json(world.om.events())) == []
-    assert leaks(repr(world.model.requests)) == []
-    assert before == "model" or leaks(store_bytes(client, prefix)) == []
-
-
-def test_nor_is_one_that_adds_to_contexts(client, prefix, monkeypatch, caplog, capsys):
-    given = []
-
-    def quoting(asked):
-        given.append(json.dumps(asked))
-        raise ValueError(f"cannot read {asked}")
-
-    with hooks_installed(monkeypatch) as house, traced() as spans, caplog.at_level(logging.DEBUG):
-        house.install(quoting=quoting)
-        world = _world(client, prefix, **hooked("before_context", "quoting", on_failure="stop"))
-        world.say(f"call {ALL}")
-        with pytest.raises(HookError) as told:
-            world.context()
-
-    assert given
-    assert _nowhere(world, *given, str(told.value), spans.text(), caplog.text, *capsys.readouterr()) == []
-
-
-# -- ways in
+            world.om.force_reflect("harold", None)
+            world.tick_forgiving()
+            assert given, point
+            told = *given, spans.text(), caplog.text, *capsys.readouterr(), as_json(world.om.events())
+            assert leaks(*told, repr(world.model.requests)) == [], point
+            assert before == "model" or leaks(store_bytes(client, world.prefix)) == [], point
+            given.clear()
 
 
 def _zadd(world, thread, *texts):
@@ -206,29 +157,24 @@ def _moved(world):
     assert world.om.migrate_scope("harold", "thread") is Outcome.ACTIVATED
 
 
-WAYS = [
-    _by_an_alias_of_what_nobody_adopted,
-    _left_when_something_is_erased,
-    _by_a_copy_of_a_thread_that_is_not_redacted,
-    _in_fields,
-    _by_hand,
-    _moved,
-]
+WAYS = [_by_an_alias_of_what_nobody_adopted, _left_when_something_is_erased,
+    _by_a_copy_of_a_thread_that_is_not_redacted, _in_fields, _by_hand, _moved]  # fmt: skip
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_by_no_way_does_it_come_to_stay(world, way, caplog, capsys):
-    with caplog.at_level(logging.DEBUG), traced() as spans:
-        way(world)
-        _observed(world)
-        world.sweep()
-        world.settle()
-    context = world.context()
-
-    assert _nowhere(world, spans.text(), caplog.text, *capsys.readouterr()) == []
-    assert leaks(context.text, context.system, context.as_openai(), context.as_anthropic(), context.as_gemini()) == []
-    assert leaks(b"".join(world.om.export_memory("harold"))) == []
-    assert b"[email" in store_bytes(world.client, world.prefix)
+def test_by_no_way_does_it_come_to_stay(client, prefix_for, monkeypatch, caplog, capsys):
+    monkeypatch.setenv("A_KEY", KEY)
+    for n, way in enumerate(WAYS):
+        world = _world(client, prefix_for(n), **({"redaction__key_env": "A_KEY"} if n % 2 else {}))
+        with caplog.at_level(logging.DEBUG), traced() as spans:
+            way(world)
+            _observed(world)
+            world.sweep()
+            world.settle()
+        context = world.context()
+        shown = context.text, context.system, context.as_openai(), context.as_anthropic(), context.as_gemini()
+        assert _nowhere(world, spans.text(), caplog.text, *capsys.readouterr()) == [], way
+        assert leaks(*shown, b"".join(world.om.export_memory("harold"))) == [], way
+        assert b"[email" in store_bytes(client, world.prefix), way
 
 
 def test_what_extractors_find_holds_nothing_of_it(client, prefix):
@@ -237,62 +183,21 @@ def test_what_extractors_find_holds_nothing_of_it(client, prefix):
     world = _world(client, prefix, Scripted(*[said] * 9), extractors=extractors)
     world.say(f"call {ALL}")
     _observed(world)
-
     assert {*world.om.extracted("harold", "t-1")} == {"contacts", "mood"}
     assert _nowhere(world, as_json(world.om.extracted("harold", "t-1")), world.context().text) == []
 
 
-def test_a_review_keeps_neither_what_was_said_to_it_nor_how_it_was_rewritten(world):
-    reviewed = _world(
-        world.client,
-        world.prefix,
-        Scripted(*[NOTES] * 40),
-        redaction__key_env=world.settings.memory.redaction.key_env or "null",
-        reflection__review="ask",
-    )
-    for comment in (f"leave out {ALL} password={PASSWORD}", None):
-        reviewed.say(f"call {ALL}")
-        _observed(reviewed)
-        waiting = reviewed.om.proposal("harold")
-        assert _nowhere(reviewed, as_json(waiting), as_json(reviewed.om.reviews())) == []
-        if comment:
-            reviewed.om.send_back("harold", comment=comment, proposal=waiting.id)
-            reviewed.settle()
-            waiting = reviewed.om.proposal("harold")
-    assert (
-        reviewed.om.approve("harold", text=f"* 🟡 {ALL} password={PASSWORD}", proposal=waiting.id) is Outcome.REFLECTED
-    )
-
+def test_a_review_keeps_neither_what_was_said_to_it_nor_how_it_was_rewritten(client, prefix, monkeypatch):
+    monkeypatch.setenv("A_KEY", KEY)
+    model, told = Scripted(*[NOTES] * 40), f"{ALL} password={PASSWORD}"
+    reviewed = _world(client, prefix, model, redaction__key_env="A_KEY", reflection__review="ask")
+    reviewed.say(f"call {ALL}")
+    _observed(reviewed)
+    waiting = reviewed.om.proposal("harold")
+    assert _nowhere(reviewed, as_json(waiting), as_json(reviewed.om.reviews())) == []
+    reviewed.om.send_back("harold", comment=f"leave out {told}", proposal=waiting.id)
+    reviewed.settle()
+    waiting = reviewed.om.proposal("harold")
+    assert reviewed.om.approve("harold", text=f"* 🟡 {told}", proposal=waiting.id) is Outcome.REFLECTED
     assert _nowhere(reviewed, as_json(reviewed.om.generations("harold")), reviewed.context().text) == []
     assert "[email" in reviewed.context().text
-
-
-SHARES = "[{resource: team, share: [decisions]}]"
-
-
-@pytest.mark.parametrize("redacts", ["harold", "team"])
-def test_notes_that_are_shared_hold_nothing_of_it_whichever_of_the_two_is_redacted(client, prefix, redacts, tmp_path):
-    told = {"harold": f"compose: {SHARES}", "team": "max_reflections: 5"}
-    told[redacts] += "\n  redaction: {before: store}"
-    (tmp_path / "observational-memory.yaml").write_text(
-        "observational_memory: {tokenizer: estimate, min_recent_messages: 0}\n"
-    )
-    for name, said in told.items():
-        (tmp_path / f"agents/{name}").mkdir(parents=True)
-        (tmp_path / f"agents/{name}/memory.yaml").write_text(f"observational_memory:\n  {said}\n")
-    answer = f'<observations>\n* 🟡 noted\n</observations>\n<shared>\n{{"decisions": ["call {ALL}"]}}\n</shared>'
-    world = World(client, prefix, Scripted(*[answer] * 9), config_dir=tmp_path)
-    world.say("we talked")
-    world.om.force_observe("t-1", "harold")
-    world.settle()
-    world.om.share_note(f"tell {ALL}", "harold", "team")
-
-    notes = world.om.observations("team")
-    assert len(notes) == 2
-    assert leaks(*(each.text for each in notes), world.om.get_context("t-9", "berta", also=["team"]).text) == []
-    assert (
-        leaks(
-            *(part for key in client.scan_iter(f"{prefix}:{{team}}*") for part in (store_bytes(client, key.decode()),))
-        )
-        == []
-    )

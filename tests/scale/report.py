@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+import reports
+
 from scale.topologies import TOPOLOGIES, Ran
 
 _HEAD = (
@@ -22,18 +24,9 @@ _HEAD = (
 
 def table(runs: Sequence[Ran], before: str = "") -> str:
     """A row for each topology: of a run, or as it stands in the table of before."""
-    rows = {_name(line): line for line in before.splitlines() if line.startswith("| ")}
-    rows |= {ran.topology.name: _line(_row(ran)) for ran in runs}
-    known = [rows[each.name] for each in TOPOLOGIES if each.name in rows]
-    return "\n".join([_line(_HEAD), _line(["---"] * len(_HEAD)), *known])
-
-
-def _line(cells: Sequence[object]) -> str:
-    return f"| {' | '.join(map(str, cells))} |"
-
-
-def _name(line: str) -> str:
-    return line.split(" | ", maxsplit=1)[0].removeprefix("| ")
+    kept = [line.strip("| ").split(" | ") for line in before.splitlines() if line.startswith("| ")]
+    rows: dict[object, list[object]] = {row[0]: row for row in [*kept, *map(_row, runs)]}
+    return reports.table(_HEAD, [rows[each.name] for each in TOPOLOGIES if each.name in rows])
 
 
 def _row(ran: Ran) -> list[object]:

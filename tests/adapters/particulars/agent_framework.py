@@ -15,7 +15,8 @@ from agent_framework import (
     Message,
 )
 from drivers.agent_framework import MEMORY, Fake
-from drivers.protocol import Script, look_up
+from drivers.protocol import look_up
+from particulars import contents, run_checks, script_of
 
 from om_api import InvalidInputError
 from om_api.integrations.agent_framework import MemoryProvider
@@ -48,13 +49,9 @@ def agent(client: Any, *providers: Any, **options: Any) -> Agent[Any]:
 
 async def run(of: Agent[Any], said: Any, session: AgentSession, *replies: Any, **options: Any) -> list[dict[str, Any]]:
     """A run; what each call of the model was sent."""
-    of.client.script = script = Script([{"text": each} if isinstance(each, str) else each for each in replies])
+    of.client.script = script = script_of(*replies)
     await of.run(said, session=session, **options)
     return script.calls
-
-
-def kept(thread: str) -> list[Any]:
-    return [message.content for message in MEMORY.messages("harold", thread)]
 
 
 async def refused(of: Agent[Any], **options: Any) -> str:
@@ -69,7 +66,7 @@ async def check_what_other_providers_add_is_shown_and_not_kept() -> None:
     calls = await run(agent(Fake(), Found("found")), "hello", AgentSession(session_id="others"), "hi")
 
     assert "found elsewhere" in str(calls[0]["messages"])
-    assert kept("others") == ["hello", "hi"]
+    assert contents(MEMORY, "others") == ["hello", "hi"]
 
 
 async def check_a_message_that_is_used_again_is_said_again_and_stays_as_it_is() -> None:
@@ -77,7 +74,7 @@ async def check_a_message_that_is_used_again_is_said_again_and_stays_as_it_is() 
     for _ in range(2):
         await run(agent(Fake()), again, session, "fine")
 
-    assert kept("again") == ["ok", "fine", "ok", "fine"]
+    assert contents(MEMORY, "again") == ["ok", "fine", "ok", "fine"]
     assert again.additional_properties == {}
     assert "messages" not in str(session.state)
 
@@ -88,7 +85,7 @@ async def check_a_session_that_was_stored_as_json_is_known_again() -> None:
         await run(of, f"u{n}", session, f"a{n}")
         session = AgentSession.from_dict(json.loads(json.dumps(session.to_dict())))
 
-    assert kept("stored") == ["u0", "a0", "u1", "a1"]
+    assert contents(MEMORY, "stored") == ["u0", "a0", "u1", "a1"]
     assert len(session.state["in_memory"]["messages"]) == 4
 
 
@@ -97,7 +94,7 @@ async def check_pictures_are_kept_and_what_shows_them_is_taken() -> None:
     await run(agent(Fake()), picture, AgentSession(session_id="files"), "nice")
     calls = await run(agent(Fake()), "again", AgentSession(session_id="files"), "yes")
 
-    assert [part["type"] for part in kept("files")[0]] == ["text", "image"]
+    assert [part["type"] for part in contents(MEMORY, "files")[0]] == ["text", "image"]
     assert [each["role"] for each in calls[0]["messages"]][:3] == ["user", "assistant", "user"]
 
 
@@ -122,17 +119,10 @@ async def check_what_cannot_be_is_refused() -> None:
 
 async def check_runs_at_once_are_kept_apart() -> None:
     of = agent(Fake())
-    of.client.script = Script([{"text": "p"} for _ in range(8)])
+    of.client.script = script_of(*"p" * 8)
     await asyncio.gather(*(of.run(f"run {n}", session=AgentSession(session_id=f"at-once-{n}")) for n in range(8)))
 
-    assert [kept(f"at-once-{n}") for n in range(8)] == [[f"run {n}", "p"] for n in range(8)]
+    assert [contents(MEMORY, f"at-once-{n}") for n in range(8)] == [[f"run {n}", "p"] for n in range(8)]
 
 
-async def main() -> None:
-    for name, check in [*globals().items()]:
-        if name.startswith("check_"):
-            await check()
-            print(name)  # noqa: T201
-
-
-asyncio.run(main())
+run_checks(globals())

@@ -10,6 +10,7 @@ from agno.media import Image
 from agno.team import Team
 from drivers.agno import MEMORY, MODEL, SCRIPTS, Fake
 from drivers.protocol import Script
+from particulars import contents, run_checks, script_of
 
 from om_api import InvalidInputError
 from om_api.integrations.agno import with_memory
@@ -18,12 +19,8 @@ WHO = {"user_id": "harold"}
 
 
 def script(*replies: Any) -> Script:
-    SCRIPTS.append(Script([{"text": each} if isinstance(each, str) else each for each in replies]))
+    SCRIPTS.append(script_of(*replies))
     return SCRIPTS[-1]
-
-
-def kept(thread: str) -> list[Any]:
-    return [message.content for message in MEMORY.messages("harold", thread)]
 
 
 def broken() -> str:
@@ -36,7 +33,7 @@ async def check_a_copy_of_an_agent_has_its_memory() -> None:
     Agent(model=MODEL, telemetry=False).deep_copy().run("hello", session_id="copy", **WHO)
 
     assert isinstance(MODEL, Fake)
-    assert kept("copy") == ["hello", "hi"]
+    assert contents(MEMORY, "copy") == ["hello", "hi"]
 
 
 async def check_a_summary_of_a_session_is_no_part_of_the_talk() -> None:
@@ -45,7 +42,7 @@ async def check_a_summary_of_a_session_is_no_part_of_the_talk() -> None:
     agent.run("hello", session_id="summary", **WHO)
 
     assert len(calls) == 2
-    assert kept("summary") == ["hello", "hi"]
+    assert contents(MEMORY, "summary") == ["hello", "hi"]
 
 
 async def check_pictures_and_what_a_tool_failed_with_are_kept() -> None:
@@ -54,7 +51,7 @@ async def check_pictures_and_what_a_tool_failed_with_are_kept() -> None:
     picture = [Image(content=b"abc", mime_type="image/png"), Image(url="https://example.org/a.png")]
     agent.run("look", images=picture, session_id="files", **WHO)
 
-    found = kept("files")
+    found = contents(MEMORY, "files")
     assert [part["type"] for part in found[0]] == ["text", "image", "image"]
     assert found[2][0]["is_error"]
     assert found[3] == "sorry"
@@ -66,7 +63,7 @@ async def check_a_team_speaks_in_its_own_thread() -> None:
         "hello", session_id="team", **WHO
     )
 
-    assert kept("team") == ["hello", "together"]
+    assert contents(MEMORY, "team") == ["hello", "together"]
 
 
 async def check_asyncio_streams_and_runs_at_once_are_kept_apart() -> None:
@@ -76,8 +73,8 @@ async def check_asyncio_streams_and_runs_at_once_are_kept_apart() -> None:
         pass
     await asyncio.gather(*(agent.arun(f"run {n}", session_id=f"at-once-{n}", **WHO) for n in range(6)))
 
-    assert kept("stream") == ["hello", "streamed"]
-    assert [kept(f"at-once-{n}") for n in range(6)] == [[f"run {n}", "p"] for n in range(6)]
+    assert contents(MEMORY, "stream") == ["hello", "streamed"]
+    assert [contents(MEMORY, f"at-once-{n}") for n in range(6)] == [[f"run {n}", "p"] for n in range(6)]
 
 
 async def check_what_is_missing_is_told_in_the_output() -> None:
@@ -98,11 +95,4 @@ async def check_only_a_model_has_a_memory() -> None:
     assert "OpenAIChat" in told
 
 
-async def main() -> None:
-    for name, check in [*globals().items()]:
-        if name.startswith("check_"):
-            await check()
-            print(name)  # noqa: T201
-
-
-asyncio.run(main())
+run_checks(globals())

@@ -1,11 +1,10 @@
 """ADK's own: transfers, parallel branches, its memory tools, ids of calls, requests that are its own, sessions from before."""
 
-import asyncio
 import warnings
 from typing import Any
 
 from drivers.google_adk import MODEL, PLUGIN
-from drivers.protocol import Script, look_up
+from drivers.protocol import look_up
 from google.adk.agents import BaseAgent, LlmAgent, ParallelAgent
 from google.adk.apps import App
 from google.adk.events import Event
@@ -13,6 +12,7 @@ from google.adk.runners import Runner
 from google.adk.sessions import InMemorySessionService
 from google.adk.tools import load_memory
 from google.genai.types import Content, FunctionCall, Part
+from particulars import called, run_checks, script_of, texts
 
 from om_api.integrations.google_adk import MemoryPlugin, ObservationalMemoryService
 from om_api.integrations.google_adk_contents import is_said, key_of, rendered, rendered_with_ids, told_of
@@ -31,24 +31,13 @@ def agent(name: str, **more: Any) -> LlmAgent:
     return LlmAgent(name=name, model=MODEL, instruction=f"I am {name}.", **more)
 
 
-def called(name: str, tool: str = "look_up", **args: str) -> dict[str, Any]:
-    return {"text": "", "calls": [{"id": name, "name": tool, "args": args}]}
-
-
 async def run(a_runner: Runner, thread: str, text: str, *replies: Any) -> list[dict[str, Any]]:
     """A run in the session; what each call of the model was sent."""
-    MODEL.script = script = Script([{"text": each} if isinstance(each, str) else each for each in replies])
+    MODEL.script = script = script_of(*replies)
     said = Content(role="user", parts=[Part(text=text)])
     async for _ in a_runner.run_async(user_id="harold", session_id=thread, new_message=said):
         pass
     return script.calls
-
-
-def kept(thread: str) -> list[str]:
-    return [
-        next((part.get("text") or f"{part['type']} {part['tool_call_id']}" for part in message.parts), "")
-        for message in MEMORY.messages("harold", thread)
-    ]
 
 
 async def check_who_takes_over_is_told_what_was_said_once_and_it_is_kept_once() -> None:
@@ -65,7 +54,7 @@ async def check_who_takes_over_is_told_what_was_said_once_and_it_is_kept_once() 
         1
     ] * 4
     assert calls[2]["messages"][-2:][0]["calls"][0]["id"] == "c3"
-    assert kept("transfer") == [
+    assert texts(MEMORY, "transfer") == [
         *("first", "tool-call c1", "tool-result c1", "one", "second", "tool-call c2", "tool-result c2"),
         *("tool-call c3", "tool-result c3", "two"),
     ]
@@ -90,7 +79,7 @@ async def check_a_branch_does_not_read_what_another_one_says_meanwhile() -> None
     calls = await run(both, "parallel", "go", "a", "b")
 
     assert [call["messages"][0]["text"] for call in calls] == ["go", "go"]
-    assert sorted(kept("parallel")) == ["a", "b", "go"]
+    assert sorted(texts(MEMORY, "parallel")) == ["a", "b", "go"]
 
 
 async def check_what_adks_own_tool_recalls_is_found_and_not_kept_again() -> None:
@@ -110,7 +99,7 @@ async def check_a_session_from_before_is_added_once() -> None:
         await SERVICE.add_session_to_memory(old)
     found = await SERVICE.search_memory(app_name="own", user_id="harold", query="riddle")
 
-    assert kept("old") == ["an old riddle", "and its answer"]
+    assert texts(MEMORY, "old") == ["an old riddle", "and its answer"]
     assert [entry.author for entry in found.memories if entry.content.parts[0].text == "an old riddle"] == ["user"]
 
 
@@ -139,11 +128,4 @@ async def check_what_adk_asks_for_itself_is_no_part_of_the_conversation() -> Non
     assert not is_said(Event(author="ay"))
 
 
-async def main() -> None:
-    for name, check in [*globals().items()]:
-        if name.startswith("check_"):
-            await check()
-            print(name)  # noqa: T201
-
-
-asyncio.run(main())
+run_checks(globals())

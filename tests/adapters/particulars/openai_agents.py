@@ -6,7 +6,8 @@ from typing import Any
 from agents import Agent, RunConfig, Runner, RunState, SessionSettings, SQLiteSession, function_tool, handoff
 from agents.extensions.handoff_filters import remove_all_tools
 from drivers.openai_agents import MEMORY, MODEL
-from drivers.protocol import Script, look_up
+from drivers.protocol import look_up
+from particulars import called, run_checks, script_of, texts
 
 from om_api.integrations.openai_agents import MemorySession
 
@@ -19,28 +20,17 @@ def session(thread: str) -> MemorySession:
     return MemorySession(thread, MEMORY, resource_id="harold")
 
 
-def called(name: str, tool: str = "look_up", **args: str) -> dict[str, Any]:
-    return {"text": "", "calls": [{"id": name, "name": tool, "args": args}]}
-
-
 async def run(
     agent: Any, said: Any, memory: MemorySession, *replies: Any, **config: Any
 ) -> tuple[Any, list[list[str]]]:
     """A run in the session; its result, and what each call of the model was sent, in short."""
-    MODEL.script = script = Script([{"text": each} if isinstance(each, str) else each for each in replies])
+    MODEL.script = script = script_of(*replies)
     done = await Runner.run(agent, said, session=memory, run_config=RunConfig(call_model_input_filter=memory, **config))
     return done, [[short(each) for each in call["messages"] if NOTES not in each["text"]] for call in script.calls]
 
 
 def short(message: dict[str, Any]) -> str:
     return message["text"] or ",".join(call["id"] for call in message["calls"])
-
-
-def kept(thread: str) -> list[str]:
-    return [
-        next((part.get("text") or f"{part['type']} {part['tool_call_id']}" for part in message.parts), "")
-        for message in MEMORY.messages("harold", thread)
-    ]
 
 
 async def check_what_a_handoffs_filter_takes_out_is_not_shown_to_who_takes_over_and_kept() -> None:
@@ -54,8 +44,8 @@ async def check_what_a_handoffs_filter_takes_out_is_not_shown_to_who_takes_over_
     assert calls[0] == ["first", "c1", "the value of k", "one", "second"]
     assert calls[1] == ["first", "one", "second"]
     assert calls[2] == ["first", "one", "second", "c3", "the value of q"]
-    assert kept("filtered")[:5] == ["first", "tool-call c1", "tool-result c1", "one", "second"]
-    assert kept("filtered")[-3:] == ["tool-call c3", "tool-result c3", "two"]
+    assert texts(MEMORY, "filtered")[:5] == ["first", "tool-call c1", "tool-result c1", "one", "second"]
+    assert texts(MEMORY, "filtered")[-3:] == ["tool-call c3", "tool-result c3", "two"]
 
 
 async def check_the_sdks_account_of_a_conversation_is_shown_and_not_kept() -> None:
@@ -65,7 +55,7 @@ async def check_the_sdks_account_of_a_conversation_is_shown_and_not_kept() -> No
 
     assert len(calls[1]) == 1
     assert "<CONVERSATION HISTORY>" in calls[1][0]
-    assert kept("nested") == ["first", "tool-call c1", "tool-result c1", "two"]
+    assert texts(MEMORY, "nested") == ["first", "tool-call c1", "tool-result c1", "two"]
 
 
 async def check_what_is_taken_back_is_gone_and_may_be_said_again() -> None:
@@ -76,7 +66,7 @@ async def check_what_is_taken_back_is_gone_and_may_be_said_again() -> None:
 
     assert [each and each["role"] for each in popped] == ["assistant", "user", None]
     assert calls == [["a question"]]
-    assert kept("taken-back") == ["a question", "right"]
+    assert texts(MEMORY, "taken-back") == ["a question", "right"]
 
 
 async def check_a_session_is_limited_and_cleared() -> None:
@@ -104,23 +94,20 @@ async def check_a_run_that_waits_for_an_approval_goes_on_in_another_process() ->
     _, calls = await run(ay, state, session("approved"), "done")
 
     assert calls == [["do it", "c1", "did k"]]
-    assert kept("approved") == ["do it", "tool-call c1", "tool-result c1", "done"]
+    assert texts(MEMORY, "approved") == ["do it", "tool-call c1", "tool-result c1", "done"]
 
 
 async def check_another_session_keeps_its_history_and_the_memory_its_own() -> None:
     memory, other = session("beside"), SQLiteSession("beside")
     config = RunConfig(call_model_input_filter=memory)
     for thinks, replies in ((True, [called("c1", key="k"), "yes"]), (False, [called("c2", key="k"), "yes"])):
-        MODEL.thinks, MODEL.script = (
-            thinks,
-            Script([{"text": each} if isinstance(each, str) else each for each in replies]),
-        )
+        MODEL.thinks, MODEL.script = thinks, script_of(*replies)
         await Runner.run(BEE, "again", session=other, hooks=memory, run_config=config)
     MODEL.thinks = True
 
     once = ["again", "tool-call {}", "tool-result {}", "yes"]
-    assert kept("beside") == [each.format(name) for name in ("c1", "c2") for each in once]
-    assert len(await other.get_items()) >= len(kept("beside"))
+    assert texts(MEMORY, "beside") == [each.format(name) for name in ("c1", "c2") for each in once]
+    assert len(await other.get_items()) >= len(texts(MEMORY, "beside"))
 
 
 async def check_what_an_agent_that_is_a_tool_is_asked_is_not_said_in_the_session() -> None:
@@ -128,22 +115,22 @@ async def check_what_an_agent_that_is_a_tool_is_asked_is_not_said_in_the_session
     _, calls = await run(ay, "ask", session("tool"), called("c1", "ask_bee", input="well?"), "seven", "It is seven.")
 
     assert calls == [["ask"], ["well?"], ["ask", "c1", "seven"]]
-    assert kept("tool") == ["ask", "tool-call c1", "tool-result c1", "It is seven."]
+    assert texts(MEMORY, "tool") == ["ask", "tool-call c1", "tool-result c1", "It is seven."]
 
 
 async def check_runs_at_once_keep_what_each_of_them_says_once() -> None:
     memory = session("at-once")
-    MODEL.script = Script([{"text": "yes"}] * 4)
+    MODEL.script = script_of(*["yes"] * 4)
     config = RunConfig(call_model_input_filter=memory)
     await asyncio.gather(*(Runner.run(BEE, f"at once {n}", session=memory, run_config=config) for n in range(4)))
 
-    assert sorted(kept("at-once")) == [f"at once {n}" for n in range(4)] + ["yes"] * 4
+    assert sorted(texts(MEMORY, "at-once")) == [f"at once {n}" for n in range(4)] + ["yes"] * 4
 
 
 async def check_a_streamed_run_keeps_its_input_once_and_its_first_call_reads_it() -> None:
     memory = session("streamed")
     for n in range(2):
-        MODEL.script = script = Script([{"text": f"yes {n}"}])
+        MODEL.script = script = script_of(f"yes {n}")
         config = RunConfig(call_model_input_filter=memory)
         streamed = Runner.run_streamed(BEE, f"say {n}", session=memory, run_config=config)
         async for _ in streamed.stream_events():
@@ -154,7 +141,7 @@ async def check_a_streamed_run_keeps_its_input_once_and_its_first_call_reads_it(
         "yes 0",
         "say 1",
     ]
-    assert kept("streamed") == ["say 0", "yes 0", "say 1", "yes 1"]
+    assert texts(MEMORY, "streamed") == ["say 0", "yes 0", "say 1", "yes 1"]
 
 
 async def check_what_came_before_the_session_is_taken_over() -> None:
@@ -164,11 +151,4 @@ async def check_what_came_before_the_session_is_taken_over() -> None:
     assert (await run(BEE, "new", memory, "yes"))[1] == [["old", "and old", "new"]]
 
 
-async def main() -> None:
-    for name, check in [*globals().items()]:
-        if name.startswith("check_"):
-            await check()
-            print(name)  # noqa: T201
-
-
-asyncio.run(main())
+run_checks(globals())

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from drivers.protocol import memory
+from particulars import contents, run_checks
 from pydantic import BaseModel
 from pydantic_ai import Agent, BinaryContent, ImageUrl, ModelRetry
 from pydantic_ai.messages import (
@@ -53,34 +54,30 @@ def kinds() -> list[list[str]]:
     return [[part.part_kind for part in message.parts] for message in SENT[-1][0]]
 
 
-def kept(thread: str, resource: str = "harold") -> list[Any]:
-    return [message.content for message in MEMORY.messages(resource, thread)]
-
-
-def check_a_system_prompt_stays_and_the_memory_is_the_history_of_an_agent_with_an_output_tool() -> None:
+async def check_a_system_prompt_stays_and_the_memory_is_the_history_of_an_agent_with_an_output_tool() -> None:
     agent = Agent(
         MODEL, system_prompt="SYS", output_type=Number, deps_type=Deps, capabilities=[MemoryCapability(MEMORY)]
     )
     results = []
     for n in (3, 4):
         REPLIES[:] = [ModelResponse([ToolCallPart("final_result", {"n": n}, f"c{n}")])]
-        results.append(agent.run_sync(f"give {n}", conversation_id="output", deps=Deps("harold")))
+        results.append(await agent.run(f"give {n}", conversation_id="output", deps=Deps("harold")))
     stored = ModelMessagesTypeAdapter.validate_json(results[-1].all_messages_json())
     REPLIES[:] = [ModelResponse([ToolCallPart("final_result", {"n": 5}, "c5")])]
-    agent.run_sync("give 5", conversation_id="output", deps=Deps("harold"), message_history=stored)
+    await agent.run("give 5", conversation_id="output", deps=Deps("harold"), message_history=stored)
 
     assert [each.output.n for each in results] == [3, 4]
     assert len(results[-1].all_messages()) == 3
     assert SENT[1][0][0].parts[0].part_kind == "system-prompt"
     assert kinds()[0] == ["system-prompt", "user-prompt"]
-    assert len(kept("output")) == 9
+    assert len(contents(MEMORY, "output")) == 9
 
 
-def check_no_note_is_in_the_history_or_its_instructions() -> None:
+async def check_no_note_is_in_the_history_or_its_instructions() -> None:
     agent = Agent(MODEL, instructions="INS", capabilities=[MemoryCapability(MEMORY, resource_id=lambda _: "harold")])
     REPLIES[:] = [ModelResponse([TextPart("done")])]
     MEMORY.add_messages([{"role": "user", "content": "before"}], resource_id="harold", thread_id="clean")
-    result = agent.run_sync("now", conversation_id="clean")
+    result = await agent.run("now", conversation_id="clean")
 
     requests = [each for each in result.all_messages() if isinstance(each, ModelRequest)]
     assert [each.instructions for each in requests] == ["INS"]
@@ -89,7 +86,7 @@ def check_no_note_is_in_the_history_or_its_instructions() -> None:
     assert "before" in str(SENT[-1][0])
 
 
-def check_a_tool_that_raises_loses_nothing_that_was_said_before_it() -> None:
+async def check_a_tool_that_raises_loses_nothing_that_was_said_before_it() -> None:
     agent = Agent(MODEL, capabilities=[MemoryCapability(MEMORY, resource_id="harold")])
 
     @agent.tool_plain
@@ -98,32 +95,32 @@ def check_a_tool_that_raises_loses_nothing_that_was_said_before_it() -> None:
 
     REPLIES[:] = [ModelResponse([TextPart("I call"), ThinkingPart("hm"), ToolCallPart("broken", {}, "k1")])]
     try:
-        agent.run_sync("go", conversation_id="broken")
+        await agent.run("go", conversation_id="broken")
         raise AssertionError("it ran")
     except RuntimeError:
         pass
     REPLIES[:] = [ModelResponse([TextPart("fine")])]
-    agent.run_sync("again", conversation_id="broken")
+    await agent.run("again", conversation_id="broken")
 
-    assert kept("broken")[0] == "go"
-    assert [part["type"] for part in kept("broken")[1]] == ["text", "reasoning", "tool-call"]
-    assert kept("broken")[2:] == ["again", "fine"]
+    assert contents(MEMORY, "broken")[0] == "go"
+    assert [part["type"] for part in contents(MEMORY, "broken")[1]] == ["text", "reasoning", "tool-call"]
+    assert contents(MEMORY, "broken")[2:] == ["again", "fine"]
     assert "hm" not in str(SENT[-1][0])
 
 
-def check_pictures_are_kept_and_shown_and_recall_may_be_left_out() -> None:
+async def check_pictures_are_kept_and_shown_and_recall_may_be_left_out() -> None:
     agent = Agent(MODEL, capabilities=[MemoryCapability(MEMORY, resource_id="harold", recall=False)])
     REPLIES[:] = [ModelResponse([TextPart("nice")]), ModelResponse([TextPart("yes")])]
     picture = BinaryContent(b"abc", media_type="image/png")
-    agent.run_sync(["look", ImageUrl("https://example.org/a.png"), picture], conversation_id="files")
-    agent.run_sync("again", conversation_id="files")
+    await agent.run(["look", ImageUrl("https://example.org/a.png"), picture], conversation_id="files")
+    await agent.run("again", conversation_id="files")
 
-    assert [part["type"] for part in kept("files")[0]] == ["text", "image", "image"]
+    assert [part["type"] for part in contents(MEMORY, "files")[0]] == ["text", "image", "image"]
     assert b"abc" in [getattr(each, "data", None) for each in SENT[-1][0][0].parts[0].content]
     assert SENT[-1][1].function_tools == []
 
 
-def check_what_a_validator_says_is_part_of_the_talk() -> None:
+async def check_what_a_validator_says_is_part_of_the_talk() -> None:
     agent = Agent(MODEL, capabilities=[MemoryCapability(MEMORY, resource_id="harold")])
 
     @agent.output_validator
@@ -134,8 +131,8 @@ def check_what_a_validator_says_is_part_of_the_talk() -> None:
 
     REPLIES[:] = [ModelResponse([TextPart("bad")]), ModelResponse([TextPart("good")])]
 
-    assert agent.run_sync("say", conversation_id="retry").output == "good"
-    assert [str(each)[:4] for each in kept("retry")] == ["say", "bad", "Your", "good"]
+    assert (await agent.run("say", conversation_id="retry")).output == "good"
+    assert [str(each)[:4] for each in contents(MEMORY, "retry")] == ["say", "bad", "Your", "good"]
 
 
 async def check_of_a_stream_that_is_left_what_was_heard_is_kept() -> None:
@@ -144,7 +141,7 @@ async def check_of_a_stream_that_is_left_what_was_heard_is_kept() -> None:
         async for _ in result.stream_text(delta=True, debounce_by=None):
             break
 
-    assert kept("left") == ["hi", "one "]
+    assert contents(MEMORY, "left") == ["hi", "one "]
 
 
 async def check_runs_at_once_are_kept_apart() -> None:
@@ -152,12 +149,7 @@ async def check_runs_at_once_are_kept_apart() -> None:
     REPLIES[:] = [ModelResponse([TextPart("p")]) for _ in range(8)]
     await asyncio.gather(*(agent.run(f"run {n}", conversation_id=f"at-once-{n}") for n in range(8)))
 
-    assert [kept(f"at-once-{n}") for n in range(8)] == [[f"run {n}", "p"] for n in range(8)]
+    assert [contents(MEMORY, f"at-once-{n}") for n in range(8)] == [[f"run {n}", "p"] for n in range(8)]
 
 
-for name, check in [*globals().items()]:
-    if name.startswith("check_"):
-        done = check()
-        if asyncio.iscoroutine(done):
-            asyncio.run(done)
-        print(name)  # noqa: T201
+run_checks(globals())

@@ -8,21 +8,18 @@ from om_api.archive.opening import open_archive
 from om_api.domain.errors import ArchiveError
 
 
-@pytest.fixture
-def target(url, tmp_path, request):
-    """An empty one of the other kind."""
-    other = "postgresql" if url.startswith("sqlite") else "sqlite"
-    address = (
-        f"sqlite:///{tmp_path}/other.db" if other == "sqlite" else request.getfixturevalue("postgres").empty_database()
-    )
-    opened = open_archive(address)
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.nightly)])
+def target(request, tmp_path):
+    """An empty one."""
+    sqlite = f"sqlite:///{tmp_path}/other.db"
+    opened = open_archive(sqlite if request.param == "sqlite" else request.getfixturevalue("postgres").empty_database())
     opened.prepare()
     yield opened
     opened.close()
 
 
 def filled(archive):
-    entries = [messages(f"c{n}", f"word{n}", resource=f"r-{n % 5}") for n in range(500)]
+    entries = [messages(f"c{n}", f"word{n}", resource=f"r-{n % 5}") for n in range(100)]
     entries += [observations(resource="r-1"), generation(resource="r-2")]
     archive.write(entries, {})
     archive.write([messages("c0", "zebra", resource="r-0")], {})
@@ -42,21 +39,16 @@ def rows(archive, resource):
 
 def test_all_of_it_arrives_with_its_revisions_and_fences(archive, target):
     told = []
-
-    assert copy(filled(archive), target, lambda *numbers: told.append(numbers)) == 502
+    assert copy(filled(archive), target, lambda *numbers: told.append(numbers)) == 102
     assert everything(target) == everything(archive)
     assert target.figures()[:3] == archive.figures()[:3]
     assert {("source:c0", 1), ("source:c0", 2)} <= target.names("r-0")
     assert target.fences(["r-3"]) == archive.fences(["r-3"]) != {"r-3": 0}
     assert target.search("r-0", ["word5"], []) == {"source:c5"}
     assert target.search("r-0", ["zebra"], []) == target.search("r-0", ["word0"], []) == {"source:c0"}
-    assert told[-1] == (502, 502)
+    assert told[-1] == (102, 102)
 
-
-def test_a_second_copy_takes_what_is_new_or_was_changed(archive, target):
-    copy(filled(archive), target)
     archive.write([messages("new", resource="r-4"), messages("c1", "other", resource="r-1")], {})
-
     assert copy(archive, target) == 2
     assert copy(archive, target) == 0
     assert everything(target) == everything(archive)
@@ -76,28 +68,11 @@ def test_a_row_that_stands_in_the_target_is_never_overwritten(archive, target):
     assert found == wanted
 
 
-def test_a_row_that_goes_while_it_is_copied_brings_no_other_twice(archive, target, monkeypatch):
-    """Time 0: a copy sees revisions 1 and 2. Time 1: a sweep discards 1. Time 2: asking for 1 gives 2, which is copied once."""
-    archive.write([messages("c0", "old")], {})
-    archive.write([messages("c0", "new")], {})
-    names = archive.names
-
-    def seen(resource):
-        found = names(resource)
-        archive.discard(resource, [("source:c0", 1)])
-        return found
-
-    monkeypatch.setattr(archive, "names", seen)
-
-    assert copy(archive, target) == 1
-    assert target.names("harold") == {("source:c0", 2)}
-
-
 def test_what_does_not_arrive_is_told(archive, target, monkeypatch):
     filled(archive)
     monkeypatch.setattr(target, "take_over", lambda *_: None)
 
     with pytest.raises(
-        ArchiveError, match="101 rows of r-0 did not arrive in the target, such as source:c0: copy again"
+        ArchiveError, match="21 rows of r-0 did not arrive in the target, such as source:c0: copy again"
     ):
         copy(archive, target)

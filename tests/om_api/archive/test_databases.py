@@ -1,40 +1,27 @@
-"""Addresses: what is shown of them, and what a server is told of how long anything may take."""
+"""Addresses, what is loaded for them, and how long a server may take."""
 
 import contextlib
+import subprocess
+import sys
 
 import archived
+import psycopg
 import pytest
-from sqlalchemy import make_url
 
 from om_api.archive import databases
+from om_api.archive.bounded_connection import BinaryCursor, BoundedConnection
 from om_api.archive.opening import open_archive
 from om_api.domain.errors import ArchiveError
 
 
-@pytest.mark.parametrize(
-    ("url", "shown"),
-    [
-        ("sqlite:////var/lib/om/archive.db", "in /var/lib/om/archive.db"),
-        ("sqlite:///archive.db", "in archive.db"),
-        ("postgresql://om:geheim@db.example:5433/om?sslmode=require", "at db.example:5433/om"),
-        ("postgresql://om:ge%40heim@db/om", "at db:5432/om"),
-        ("postgresql:///om?host=/run/postgresql", "at /run/postgresql:5432/om"),
-    ],
-)
-def test_an_address_is_shown_without_user_password_and_options(url, shown):
-    assert databases.shown(databases.address(url)) == shown
-
-
-def test_a_path_may_have_any_sign(tmp_path):
-    url = make_url("sqlite://").set(database=f"{tmp_path}/a b?c#d%41/archive.db")
-    databases.make_file(url, 1.0)
-    databases.make_file(url, 1.0)
-    own = databases.engine(url, 1.0)
-    with own.begin() as connection:
-        assert connection.exec_driver_sql("SELECT 1").scalar() == 1
-    own.dispose()
-
-    assert (tmp_path / "a b?c#d%41" / "archive.db").exists()
+def test_an_address_is_shown_without_user_password_and_options():
+    for url, shown in {
+        "sqlite:////var/lib/om/archive.db": "in /var/lib/om/archive.db",
+        "postgresql://om:geheim@db.example:5433/om?sslmode=require": "at db.example:5433/om",
+        "postgresql://om:ge%40heim@db/om": "at db:5432/om",
+        "postgresql:///om?host=/run/postgresql": "at /run/postgresql:5432/om",
+    }.items():
+        assert databases.shown(databases.address(url)) == shown
 
 
 def test_what_is_written_to_a_file_that_was_taken_away_is_an_error(tmp_path):
@@ -61,22 +48,52 @@ def test_another_file_in_its_place_is_read_at_once(tmp_path):
         for left in tmp_path.glob("archive.db*"):
             left.unlink()
         (tmp_path / "other.db").rename(tmp_path / "archive.db")
-
         assert archive.names("harold") == {("source:c2", 1)}
 
 
-def test_a_server_is_told_how_long_to_wait_and_options_of_the_address_stay(postgres):
-    own = databases.engine(make_url(f"{postgres.url}?options=-c%20work_mem%3D5MB&application_name=om"), 2.5)
-    with own.begin() as connection:
-        found = {
-            name: connection.exec_driver_sql(f"SHOW {name}").scalar()
-            for name in ("statement_timeout", "lock_timeout", "work_mem", "application_name")
-        }
-    own.dispose()
+LIGHT = """
+import sys, om_api, om_api.client
+from om_api.archive import body, entries, opening, protocol, words
+print(sorted({"sqlalchemy", "alembic", "psycopg"} & sys.modules.keys()))
+"""
+OPEN = "from om_api.archive.opening import open_archive; open_archive('sqlite:///nowhere/archive.db')"
 
-    assert found == {
-        "statement_timeout": "2500ms",
-        "lock_timeout": "2500ms",
-        "work_mem": "5MB",
-        "application_name": "om",
-    }
+
+@pytest.mark.nightly
+def test_nothing_of_sql_is_loaded_before_an_archive_is_opened():
+    done = subprocess.run([sys.executable, "-c", LIGHT], capture_output=True, text=True, timeout=60, check=True)
+
+    assert done.stdout == "[]\n"
+    for package in ("sqlalchemy", "alembic", "psycopg"):
+        code = f"import sys; sys.modules['{package}'] = None; " + OPEN
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+        assert done.stderr.endswith(
+            f"MissingExtraError: {package} is not installed: pip install 'cortex-om[archive]' brings it\n"
+        )
+
+
+@pytest.fixture
+def connection(postgres):
+    made = BoundedConnection.connect(postgres.url, autocommit=True, cursor_factory=BinaryCursor)
+    yield made
+    made.close()
+
+
+@pytest.mark.nightly
+def test_what_takes_too_long_ends_the_connection(connection, monkeypatch):
+    monkeypatch.setattr("om_api.archive.bounded_connection._BESIDE_S", 0.2)
+    connection.answers_within(0.1)
+    with pytest.raises(psycopg.OperationalError, match="the server does not answer"):
+        connection.execute("SELECT pg_sleep(20)")
+
+    assert connection.closed
+
+
+@pytest.mark.nightly
+def test_what_is_in_time_is_answered_and_bytes_come_as_they_are(connection):
+    connection.answers_within(10)
+
+    assert connection.execute("SELECT pg_sleep(0.3), '\\xff00'::bytea, 'a', 1").fetchone()[1:] == (b"\xff\x00", "a", 1)
+    with pytest.raises(psycopg.errors.DivisionByZero):
+        connection.execute("SELECT 1 / 0")
+    assert not connection.closed

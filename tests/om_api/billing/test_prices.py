@@ -1,9 +1,10 @@
-"""What calls of models cost, and that nobody's ignorance of a price fails anything."""
+"""What calls of models cost, which models are in use, and which are discouraged in which role."""
 
-import pytest
-
+from om_api.billing import models
 from om_api.billing.prices import TokenPrices, Tokens, is_extractive, micros, rates, unenforceable
+from om_api.ops.doctor import examine
 from om_api.settings import ModelSettings, load_settings
+from om_api.settings.model_settings import DEFAULT_MODELS
 
 MODELS = {
     "stated": ModelSettings(provider="openai", prices={"input": 1.0, "cached": 0.1, "output": 4.0}),
@@ -21,47 +22,33 @@ MODELS = {
 NOTHING, FRESH, CACHED, ANSWER = Tokens(0), Tokens(1_000), Tokens(1_000, 600), Tokens(1_000, 600, 200)
 
 
-@pytest.mark.parametrize(
-    ("name", "nothing", "fresh", "cached", "answer"),
-    [
+def test_every_usage_has_its_price_in_millionths_of_a_dollar():
+    for name, *expected in (
         ("stated", 0, 1_000, 460, 1_260),
         ("plain", 0, 1_000, 1_000, 1_800),
         ("free", 0, 0, 0, 0),
         ("gemini-2.5-flash", 0, 300, 138, 638),
         ("fast", 0, 300, 138, 638),
         ("extractive", 0, 0, 0, 0),
-        ("notes", 0, 0, 0, 0),
         ("rehearsal", 0, 0, 0, 0),
         ("unknown", None, None, None, None),
         ("mine", None, None, None, None),
         ("not/listed:anywhere", None, None, None, None),
-    ],
-)
-def test_every_usage_has_its_price_in_millionths_of_a_dollar(name, nothing, fresh, cached, answer):
-    expected = [nothing, fresh, cached, answer]
-
-    assert [micros(name, MODELS, usage) for usage in (NOTHING, FRESH, CACHED, ANSWER)] == expected
-
-
-def test_a_model_behind_a_router_costs_what_the_router_asks():
+    ):
+        assert [micros(name, MODELS, usage) for usage in (NOTHING, FRESH, CACHED, ANSWER)] == expected, name
     assert micros("routed", MODELS, FRESH) > 0
+    assert micros("gpt-4o-mini", {}, Tokens(1_000_000)) == 150_000  # listed nowhere, found by its name
+    assert [name for name in MODELS if is_extractive(name, MODELS)] == ["extractive", "notes"]
 
 
-def test_a_model_that_is_listed_nowhere_is_found_by_its_name():
-    assert micros("gpt-4o-mini", {}, Tokens(1_000_000)) == 150_000
-
-
-@pytest.mark.parametrize(
-    ("said", "meant"),
-    [
+def test_what_no_provider_can_mean_is_not_billed():
+    for said, meant in (
         (Tokens(-5, -5, -5), Tokens(0, 0, 0)),
         (Tokens(10, 50, 1), Tokens(10, 10, 1)),
         (Tokens(10**30, 0, 10**30), Tokens(10**9, 0, 10**9)),
-    ],
-)
-def test_what_no_provider_can_mean_is_not_billed(said, meant):
-    assert said.sane() == meant
-    assert micros("stated", MODELS, said) == micros("stated", MODELS, meant)
+    ):
+        assert said.sane() == meant
+        assert micros("stated", MODELS, said) == micros("stated", MODELS, meant)
 
 
 def test_rates_are_dollars_per_million_tokens():
@@ -71,24 +58,92 @@ def test_rates_are_dollars_per_million_tokens():
     assert rates("unknown", MODELS) is None
 
 
-def test_only_the_extractive_model_counts_as_no_model():
-    assert [name for name in MODELS if is_extractive(name, MODELS)] == ["extractive", "notes"]
-    assert is_extractive("extractive", {})
-
-
 def test_the_models_that_a_budget_in_dollars_cannot_bound_are_named():
     mystery = {"OM_OBSERVER_MODEL": "[mystery, extractive]", "OM_REFLECTOR_MODEL": "gemini-2.5-flash"}
+    tiers = "[{up_to: 1000, model: mystery}, {up_to: 9000, model: gpt-4o}]"
+    tiered = {"OM_MODELS__TIERED__TIERS": tiers, "OM_MODEL": "tiered", "OM_BUDGET__DOLLARS_PER_DAY": "5"}
 
     assert unenforceable(load_settings(environ=mystery)) == []
-    assert unenforceable(load_settings(environ={**mystery, "OM_BUDGET__DOLLARS_PER_DAY": "5"})) == ["mystery"]
-    assert unenforceable(load_settings(environ={**mystery, "OM_TOTAL_BUDGET__DOLLARS_PER_DAY": "5"})) == ["mystery"]
+    for environ in (
+        {**mystery, "OM_BUDGET__DOLLARS_PER_DAY": "5"},
+        {**mystery, "OM_TOTAL_BUDGET__DOLLARS_PER_DAY": "5"},
+        tiered,
+    ):
+        assert unenforceable(load_settings(environ=environ)) == ["mystery"]
 
 
-def test_of_a_model_that_is_made_of_tiers_these_are_named():
-    tiers = {
-        "OM_MODELS__TIERED__TIERS": "[{up_to: 1000, model: mystery}, {up_to: 9000, model: gpt-4o}]",
-        "OM_MODEL": "tiered",
-        "OM_BUDGET__DOLLARS_PER_DAY": "5",
-    }
+NOWHERE = {"OM_REDIS_URL": "redis://127.0.0.1:1/0"}
+TIERS = "[{up_to: 10, model: gpt-x}, {up_to: 100, model: extractive}]"
 
-    assert unenforceable(load_settings(environ=tiers)) == ["mystery"]
+
+def loaded(folder=None, **environ):
+    return load_settings(folder, environ)
+
+
+def test_every_agents_models_are_named_once_with_what_they_are_to_be(tmp_path):
+    (tmp_path / "agents" / "ada").mkdir(parents=True)
+    (tmp_path / "agents" / "ada" / "memory.yaml").write_text("observational_memory: {observer_model: [m, deepseek]}")
+    (tmp_path / "observational-memory.yaml").write_text("observational_memory: {model: m}")
+    settings = loaded(tmp_path)
+
+    assert models.by_role(settings) == [("observer", "m"), ("reflector", "m"), ("observer", "deepseek")]
+    assert models.in_use(settings) == ["m", "deepseek"]
+    tiered = loaded(OM_MODEL="m", OM_MODELS__M__TIERS=TIERS)
+    assert models.answering(tiered, "m") == models.in_use(tiered) == ["gpt-x", "extractive"]
+
+
+def test_what_stands_in_the_configuration_has_a_breaker_though_nobody_uses_it():
+    found = models.with_breaker(loaded(OM_MODEL="gpt-4o"))
+
+    assert found[0] == "gpt-4o"
+    assert {"deepseek", "gemini-2.5-flash", "extractive"} < set(found)
+
+
+def test_a_key_that_is_not_set_here_is_named_and_blanks_are_no_key():
+    assert models.missing_key(loaded(), "gpt-4o") == "OPENAI_API_KEY"
+    assert models.missing_key(loaded(OPENAI_API_KEY=" "), "gpt-4o") == "OPENAI_API_KEY"
+    assert models.missing_key(loaded(OPENAI_API_KEY="sk-x"), "gpt-4o") == ""
+    assert models.missing_key(loaded(), "extractive") == ""
+
+
+def test_a_model_is_discouraged_in_the_roles_it_fills_badly():
+    both = (
+        "claude-sonnet-4-5-20250929",
+        "anthropic/claude-haiku-4.5",
+        "models/gemini-2.0-flash-001",
+        "gemini-2.5-flash-image",
+        "openai/gpt-4o-2024-11-20",
+        "chatgpt-4o-latest",
+        "text-embedding-3-small",
+    )
+    observer = ("deepseek-reasoner", "DeepSeek-R1-0528", "qwen3-235b-a22b-thinking-2507", "o3-mini", "openai/o1")
+    none = (
+        "claude-opus-4-6",
+        "gemini-2.5-flash",
+        "deepseek-chat",
+        "qwen3-32b",
+        "glm-4.7",
+        "gpt-4o-mini",
+        "gpt-4.1",
+        "gpt-4",
+    )
+    for names, roles in ((both, (True, True)), (observer, (True, False)), (none, (False, False))):
+        for name in names:
+            assert (bool(models.why_not("observer", [name])), bool(models.why_not("reflector", [name]))) == roles, name
+    assert models.why_not("observer", ["mine", "o1"]) == models.why_not("observer", ["o1"]) != ""
+    defaults = [(name, fields.get("model", "")) for name, fields in DEFAULT_MODELS.items()]
+    assert not [name for name in defaults if models.why_not("observer", name) or models.why_not("reflector", name)]
+
+
+def warnings(**environ):
+    checkup = examine(load_settings(environ={**NOWHERE, **environ}))
+    return [finding for finding in checkup.findings if finding.about == "models" and finding.trouble]
+
+
+def test_doctor_warns_of_a_discouraged_model_in_its_role_with_the_reason_and_what_to_do():
+    (warned,) = warnings(OM_OBSERVER_MODEL="deepseek-reasoner", OM_REFLECTOR_MODEL="deepseek-reasoner")
+
+    assert warned.level == "warning"
+    assert warned.says.startswith("deepseek-reasoner as Observer: it thinks before it answers")
+    assert "observer_model" in warned.do
+    assert warnings() == []

@@ -15,7 +15,6 @@ from om_api.cli import main
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder without configuration, and an environment without settings."""
     for name in [name for name in os.environ if name.startswith("OM_")]:
         monkeypatch.delenv(name)
     monkeypatch.chdir(tmp_path)
@@ -24,8 +23,6 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def bare(here: Path) -> Callable[..., Result]:
-    """Run `om` without naming a store."""
-
     def run(*args: str, stdin: str | bytes | None = None) -> Result:
         return CliRunner().invoke(main, args, input=stdin)
 
@@ -34,7 +31,6 @@ def bare(here: Path) -> Callable[..., Result]:
 
 @pytest.fixture
 def client(server_client: Any) -> Any:
-    """The real server's."""
     return server_client
 
 
@@ -50,8 +46,6 @@ def om(
 
 @pytest.fixture
 def om_json(om: Callable[..., Result]) -> Callable[..., Any]:
-    """Run `om … --json` and read what it printed."""
-
     def run(*args: str, **options: Any) -> Any:
         result = om(*args, "--json", **options)
         assert result.exit_code == 0, result.output
@@ -62,13 +56,11 @@ def om_json(om: Callable[..., Result]) -> Callable[..., Any]:
 
 @pytest.fixture
 def world(client: Any, prefix: str) -> World:
-    """A client and workers of the same store, which work when a test says so."""
     return World(client, prefix)
 
 
 @pytest.fixture
 def observed(world: World) -> World:
-    """Harold's memory with observations in it."""
     world.say(*[f"message {n}" for n in range(12)])
     world.settle()
     return world
@@ -76,7 +68,6 @@ def observed(world: World) -> World:
 
 @pytest.fixture
 def reflected(observed: World) -> World:
-    """Harold's memory with a generation in it."""
     observed.om.force_reflect("harold")
     observed.settle()
     return observed

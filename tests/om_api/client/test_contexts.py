@@ -1,16 +1,78 @@
-"""A context's pressure is what a client sees of it, and without a store it is made of what was read last."""
+"""Hooks of contexts: what they are given, what is told where they fail, and how an agent's hooks are doing."""
+
+import asyncio
+import threading
+import time
+from types import SimpleNamespace
 
 import msgspec
 import pytest
+import structlog
+from configured import Folder
+from hook_house import hooked, hooks_installed
+from structlog.testing import capture_logs
 from world import SMALL, World
 
-from om_api import InvalidInputError, Message, load_settings
-from om_api.client.contexts import pressure_of
+from om_api import AsyncObservationalMemory, InvalidInputError, Message, ObservationalMemory, load_settings
+from om_api.client import hooking
 from om_api.client.core import Core
-from om_api.domain.snapshot import Snapshot
-from om_api.domain.values import Record, Scope, ThreadState
 
-NOTHING = {"record": Record(), "messages": [], "chunks": [], "observations": []}
+
+@pytest.fixture
+def house(monkeypatch):
+    with hooks_installed(monkeypatch) as one:
+        one.install_bad()
+        yield one
+
+
+def test_a_hook_is_given_notes_what_closes_them_and_the_newest_message(client, prefix, house):
+    given = []
+    house.install(looks=given.append)
+    world = World(client, prefix, **hooked("before_context", "looks"))
+    world.context()
+    world.say("hello", "and now?")
+    world.om.force_observe("t-1", "harold")
+    world.settle()
+    world.say("what else?")
+    context = world.context()
+
+    empty, full = given
+    assert (empty["notes"], empty["closing"], empty["message"]) == ("", "", None)
+    assert (full["point"], full["resource"], full["thread"]) == ("before_context", "harold", "t-1")
+    assert full["notes"] == context.system
+    assert full["closing"] == context.blocks[-1].text
+    assert full["message"]["content"] == "what else?"
+
+
+def test_a_failure_is_logged_once_an_hour_without_a_word_of_what_was_said(client, prefix, house, monkeypatch):
+    house.install(leaks=lambda given: {}[given["message"]["content"]])
+    world = World(client, prefix, **hooked("before_context", "leaks"))
+    world.say("my secret")
+    later = time.monotonic() + 3_700
+    with structlog.testing.capture_logs() as lines:
+        for _ in range(3):
+            world.context()
+        monkeypatch.setattr(hooking, "time", SimpleNamespace(monotonic=lambda: later))
+        world.context()
+
+    said = {"point": "before_context", "hook": "leaks", "why": "error", "agent": "harold"}
+    assert lines == [{"event": "hook_failed", "log_level": "warning", **said}] * 2
+
+
+def test_an_event_loop_goes_on_while_a_hook_thinks(client, server_url, prefix, house):
+    go_on = threading.Event()
+    house.install(slow=lambda _: {"add": str(go_on.wait(5))})
+    hooks = hooked("before_context", "slow", timeout=10)
+    settings = World(client, prefix, redis_url=server_url, **hooks).settings
+
+    async def both():
+        async with AsyncObservationalMemory(settings) as memory:
+            asked = asyncio.create_task(memory.get_context("t-1", "harold"))
+            await asyncio.sleep(0.05)
+            go_on.set()
+            return await asked
+
+    assert "True" in asyncio.run(both()).text
 
 
 @pytest.fixture
@@ -22,33 +84,6 @@ def said(text, thread="t-1", name="m-1"):
     return Message(role="user", content=text, id=name, thread_id=thread, resource_id="harold", timestamp=1.7e12, at=1)
 
 
-@pytest.mark.parametrize(("own", "seen"), [(None, {"t-1": (10, 1), "t-2": (20, 2)}), ("t-2", {"t-2": (20, 2)})])
-def test_in_thread_scope_only_what_the_thread_holds_presses(own, seen):
-    unsealed = {"t-1": (10, 1), "t-2": (20, 2)}
-    snapshot = Snapshot(scope=Scope("harold", own), thread=ThreadState(id="t-2"), unsealed=unsealed, **NOTHING)
-
-    assert pressure_of(snapshot).unsealed == seen
-
-
-def test_without_a_store_a_context_shows_what_waits_for_its_thread_and_says_so(contexts):
-    waiting = [said("hello"), said("elsewhere", "t-2", "m-2")]
-    found = contexts.without_store("harold", "t-1", waiting, None)
-
-    assert found.unavailable
-    assert [message.content for message in found.messages] == ["hello"]
-
-
-def test_what_was_read_last_is_shown_with_it_once(contexts):
-    reader = contexts._readers.of("harold", "t-1")
-    reader.snapshot = Snapshot(
-        scope=Scope("harold"), thread=ThreadState(id="t-1"), **{**NOTHING, "messages": [said("read")]}
-    )
-    contexts._readers.keep("harold", "t-1", reader)
-    found = contexts.without_store("harold", "t-1", [said("read"), said("new", name="m-2")], None)
-
-    assert [message.content for message in found.messages] == ["read", "new"]
-
-
 def test_without_a_store_a_context_is_bounded_as_well(contexts):
     waiting = [Message(**{**msgspec.structs.asdict(said("x", name=f"m-{n}")), "tokens": 100}) for n in range(30)]
     found = contexts.without_store("harold", "t-1", waiting, None)
@@ -57,8 +92,25 @@ def test_without_a_store_a_context_is_bounded_as_well(contexts):
     assert contexts.without_store("harold", "t-1", waiting, 100_000).omitted == 0
 
 
-@pytest.mark.parametrize("given", ["auto", 1.5, "1000"])
-def test_what_is_no_number_of_tokens_is_refused(client, prefix, given):
+def test_what_is_no_number_of_tokens_is_refused(client, prefix):
     """Catches a TypeError of ours for the word that the setting takes."""
-    with pytest.raises(InvalidInputError, match=r"max_tokens is .*: use a number of tokens, or None"):
-        World(client, prefix).om.get_context("t-1", "harold", max_tokens=given)
+    for given in ("auto", 1.5, "1000"):
+        with pytest.raises(InvalidInputError, match=r"max_tokens is .*: use a number of tokens, or None"):
+            World(client, prefix).om.get_context("t-1", "harold", max_tokens=given)
+
+
+def test_an_agent_is_warned_once_of_its_own_file_and_of_nobody_elses(client, prefix, tmp_path):
+    """Catches a mistyped key that is told to workers and operators alone."""
+    folder = Folder(tmp_path)
+    own = folder.agent("har*", "observational_memory: {mesage_threshold: 5}")
+    folder.agent("ada", "observational_memory: [")
+    folder.agent("zoe", "observational_memory: {ttl_days: 5}")
+    with ObservationalMemory(folder.load(OM_PREFIX=prefix), client=client) as om, capture_logs() as lines:
+        for _ in range(2):
+            for resource in ("harold", "zoe"):
+                om.add_message({"role": "user", "content": "hi"}, thread_id="t-1", resource_id=resource)
+            om.get_context("t-1", "harold")
+
+    (line,) = lines
+    assert (line["event"], line["log_level"], line["file"]) == ("settings_problem", "warning", str(own))
+    assert line["problem"].startswith("line 1: mesage_threshold is not a setting; did you mean message_threshold?")

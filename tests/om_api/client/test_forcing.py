@@ -3,7 +3,6 @@
 import pytest
 from world import World
 
-from om_api import InvalidInputError, Outcome
 from om_api.client.forcing import Forcing
 from om_api.client.reading import Scopes
 from om_api.client.reporting import Reporter
@@ -22,32 +21,6 @@ def forcing(world):
     return Forcing(world.settings, keys, Scopes(world.settings, keys), Reporter(keys, world.services.clock))
 
 
-def field(world, name):
-    return world.client.hget(f"{world.prefix}:{{harold}}:record", name)
-
-
-def test_where_nothing_is_raw_nobody_is_asked(world, forcing):
-    assert world.services.run(forcing.observe("harold", None, None)) is Outcome.REST
-    assert world.services.run(forcing.reflect("harold", None, None)) is Outcome.REST
-    assert world.client.zcard(world.services.keys.due_observe) == 0
-
-
-def test_a_request_stands_in_the_record_and_marks_the_scope_until_it_is_answered(world, forcing):
-    world.say("hello")
-
-    assert world.services.run(forcing.observe("harold", "t-1", None)) is Outcome.BUSY
-    assert field(world, "force:t-1") is not None
-    assert world.client.zscore(world.services.keys.due_observe, "harold") is not None
-
-
-def test_a_paused_resource_is_not_observed(world, forcing):
-    world.say("hello")
-    world.services.run(forcing.pause("harold", on=True))
-
-    with pytest.raises(InvalidInputError, match=r"harold is paused.*om resume harold"):
-        world.services.run(forcing.observe("harold", None, None))
-
-
 @pytest.mark.parametrize(("scope", "due"), [("resource", {b"harold"}), ("thread", {b"harold|t-1", b"harold|t-2"})])
 def test_who_is_resumed_is_due_to_be_observed_and_reflected(client, prefix, scope, due):
     world = World(client, prefix, scope=scope)
@@ -60,15 +33,6 @@ def test_who_is_resumed_is_due_to_be_observed_and_reflected(client, prefix, scop
 
     assert set(client.zrange(world.services.keys.due_observe, 0, -1)) == due
     assert set(client.zrange(world.services.keys.due_reflect, 0, -1)) == due
-
-
-def test_a_pause_and_its_end_are_told_once_however_often_they_are_asked_for(world, forcing):
-    world.say("hello")
-    for on in (True, True, False, False):
-        world.services.run(forcing.pause("harold", on=on))
-
-    told = world.om.events("0", kinds=["paused", "resumed"], resource_id="harold").events
-    assert [event.kind for event in told] == ["paused", "resumed"]
 
 
 def test_an_outage_after_the_request_says_that_it_stands(world, forcing):

@@ -1,48 +1,20 @@
 """Which memory answers for a name: the stored scope wins, and thread scope wants a thread."""
 
 import pytest
+from world import World
 
 from om_api.client.reading import Scopes
-from om_api.domain.errors import InvalidInputError
-from om_api.domain.values import Scope
-
-
-@pytest.fixture
-def scopes(world):
-    return Scopes(world.settings, world.services.keys)
+from om_api.domain.values import Scope, new_id
+from om_api.store.memory import scope_state, seal
 
 
 @pytest.fixture
 def world(client, prefix):
-    from world import World
-
     return World(client, prefix)
-
-
-def test_a_resource_has_one_scope_until_it_is_stored_otherwise(world, scopes):
-    world.say("hello")
-    one = world.services.run(scopes.every("harold"))
-    world.client.set(world.services.keys.of("harold").scope, "thread")
-    world.client.zadd(world.services.keys.of("harold").threads, {"t-1": 1, "t-2": 2})
-    many = world.services.run(scopes.every("harold"))
-
-    assert one == [Scope("harold")]
-    assert many == [Scope("harold", "t-1"), Scope("harold", "t-2")]
-    assert world.services.run(scopes.holding("harold", "t-2")) == [Scope("harold", "t-2")]
-    assert world.services.run(scopes.of("harold", "t-2")) == Scope("harold", "t-2")
-
-
-def test_in_thread_scope_a_thread_must_be_named(world, scopes):
-    world.client.set(world.services.keys.of("harold").scope, "thread")
-
-    with pytest.raises(InvalidInputError, match="harold keeps one memory a thread: name a thread_id"):
-        world.services.run(scopes.one("harold", None))
 
 
 def test_what_waits_for_adoption_is_looked_for_only_where_it_is_asked_for(client, prefix):
     """Breaks when stats look through the hints of everybody: they take as long as all agents together write."""
-    from world import World
-
     world = World(client, prefix, scope="thread")
     world.say("hello")
     keys, scopes = world.services.keys, Scopes(world.settings, world.services.keys)
@@ -67,30 +39,48 @@ def test_what_waits_for_adoption_is_looked_for_only_where_it_is_asked_for(client
     assert (hinted, "ZSCAN" in asked) == ([Scope("harold", "t-1"), Scope("harold", "t-9")], True)
 
 
-@pytest.mark.parametrize(("said", "shown"), [("2025-11-21T09:30:00Z", 1_763_717_400_000), ("2099-01-01", None)])
-def test_a_thread_tells_of_its_last_message_before_any_worker_looked(world, said, shown):
+def test_a_thread_tells_of_its_last_message_before_any_worker_looked(world):
     """Catches a last message of days ago in a thread that has gone on: the index of threads is the workers' to keep."""
     world.say("one", timestamp="2025-11-20T09:30:00Z")
     world.settle()
+    world.say("two", timestamp="2025-11-21T09:30:00Z")
+    assert [thread.at for thread in world.om.threads("harold")] == [1_763_717_400_000]
     before = world.om.ping()
-    world.say("two", timestamp=said)
-    (thread,) = world.om.threads("harold")
-
-    assert thread.at == shown or before <= thread.at <= world.om.ping()
+    world.say("three", timestamp="2099-01-01")
+    assert before <= world.om.threads("harold")[0].at <= world.om.ping()
 
 
-@pytest.mark.parametrize("scope", ["resource", "thread"])
-def test_what_is_raw_of_a_thread_can_be_read_in_either_scope(client, prefix, scope):
-    from world import World
-
-    world = World(client, prefix, scope=scope)
-    world.say("one", "two", thread="t-1")
-    world.say("else", thread="t-2")
-
-    assert [message.content for message in world.om.messages("harold", "t-1")] == ["one", "two"]
-    assert world.om.messages("harold", "t-3") == []
+HOUR_S = 3_600
 
 
-def test_no_name_is_no_thread(world):
-    with pytest.raises(InvalidInputError, match="thread_id"):
-        world.om.messages("harold", "")
+def marked(world, seconds, looked=None):
+    """Harold is due since so many seconds; somebody looked at him so many seconds ago."""
+    now = world.om.ping()
+    world.client.zadd(f"{world.prefix}:due:observe", {"harold": now - seconds * 1000})
+    if looked is not None:
+        world.client.zadd(f"{world.prefix}:resources", {"harold": now - looked * 1000})
+    return world.om.stats("harold").lag
+
+
+def test_lag_is_the_time_since_the_oldest_work_became_due(world):
+    """Catches an alert at every urgent context: its entry is written an hour before its time, so as to come first."""
+    world.say("hello")
+    world.settle()
+    assert world.om.stats("harold").lag == 0
+    assert 100 <= marked(world, 100) < 110
+    assert marked(world, -100) == 0
+    assert 5 <= marked(world, HOUR_S + 5, looked=60) < 15
+    assert 2 * HOUR_S <= marked(world, 2 * HOUR_S, looked=3 * HOUR_S) < 2 * HOUR_S + 10
+
+
+@pytest.mark.parametrize("paused", [False, True])
+def test_a_chunk_that_waits_to_be_observed_lags_since_it_was_sealed(world, paused):
+    world.say("hello")
+    ((member, _),) = world.services.run(scope_state.raw_messages(world.services.keys, "harold", ["t-1"]))["t-1"]
+    chunk = new_id(world.om.ping() - 60_000)
+    world.services.run(seal.seal(world.services.keys, Scope("harold"), "", "t-1", [member], 100, chunk))
+    world.client.delete(f"{world.prefix}:due:observe")
+    if paused:
+        world.om.pause("harold")
+
+    assert (60 <= world.om.stats("harold").lag < 70) is not paused

@@ -5,7 +5,6 @@ import redis
 from world import World
 
 from om_api.client.memory import ObservationalMemory
-from om_api.domain.errors import StoreError
 from om_api.domain.events import Wanted
 from om_api.domain.values import Scope
 from om_api.store.fleet import event_stream, spending
@@ -47,8 +46,3 @@ def test_what_it_served_is_billed_once_though_it_can_be_counted_nowhere_else(wor
     )
 
     assert spent["served|contexts"] == 1
-
-
-def test_it_cannot_read_what_others_are_told(world):
-    with pytest.raises(StoreError, match="ACL"):
-        world.om.events()

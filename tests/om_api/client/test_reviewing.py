@@ -27,68 +27,21 @@ def _waiting(house, thread=None):
     return house
 
 
-@pytest.mark.parametrize(
-    ("said", "why"),
-    [
+def test_what_may_not_be_decided_is_refused_and_changes_nothing(house, client, prefix):
+    for said, why in (
         ({"by": "Ada Lovelace"}, "by .*is not an id"),
         ({"comment": "x" * 8_001}, "8,001 characters: permitted are 8,000"),
         ({"comment": "\ud83d"}, "half a character"),
-    ],
-)
-def test_what_cannot_be_kept_is_refused_and_changes_nothing(house, said, why):
-    with pytest.raises(InvalidInputError, match=why):
-        house.om.send_back("harold", **said)
-    assert house.om.proposal("harold")
-
-
-def test_an_agent_that_only_reads_decides_nothing(house, client, prefix):
+    ):
+        with pytest.raises(InvalidInputError, match=why):
+            house.om.send_back("harold", **said)
     reads = _house(client, prefix, read_only="true")
     for decide in (reads.om.approve, reads.om.send_back):
         with pytest.raises(InvalidInputError, match="is read_only"):
             decide("harold")
     assert house.om.proposal("harold")
-
-
-def test_nothing_waits_of_a_resource_that_nobody_knows(house):
     assert house.om.proposal("nobody") is None
-    assert house.om.approve("nobody") is Outcome.SUPERSEDED
-    assert house.om.send_back("nobody") is Outcome.SUPERSEDED
-
-
-def test_where_each_thread_has_a_memory_one_is_named(client, prefix):
-    house = _waiting(_house(client, prefix, scope="thread"), "t-1")
-    with pytest.raises(InvalidInputError, match="name a thread_id"):
-        house.om.proposal("harold")
-    (listed,) = house.om.reviews()
-
-    assert (listed.resource, listed.thread) == ("harold", "t-1")
-    assert house.om.proposal("harold", "t-1").id == listed.id
-    assert house.om.approve("harold", "t-1") is Outcome.REFLECTED
-    assert house.om.reviews() == []
-
-
-def test_a_proposal_shows_what_is_in_force_before_it(house):
-    first = house.om.proposal("harold")
-    assert first.before == ""
-    house.om.approve("harold")
-    _waiting(house)
-
-    second = house.om.proposal("harold")
-    assert (second.generation.n, second.before) == (2, first.generation.text)
-
-
-def test_patterns_that_an_edit_takes_out_are_gone(house):
-    scope, keys = Scope("harold"), house.services.keys
-    text = client_draft = house.client.get(keys.of("harold").draft(scope))
-    house.client.set(
-        keys.of("harold").draft(scope),
-        client_draft.replace(b'"patterns":[]', b'"patterns":["writes at night","sails"]'),
-        ex=60,
-    )
-    assert text != house.client.get(keys.of("harold").draft(scope))
-    house.om.approve("harold", text="* 🟡 Pattern: sails")
-
-    assert house.om.generations("harold")[0].patterns == ("sails",)
+    assert house.om.approve("nobody") is house.om.send_back("nobody") is Outcome.SUPERSEDED
 
 
 @pytest.mark.parametrize("meanwhile", ["clear", "expiry", "sent back", "erase"])

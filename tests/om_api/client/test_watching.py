@@ -1,4 +1,4 @@
-"""Events through both faces of the library: a page, a wait, and following across an outage."""
+"""Events and the audit trail: pages, waits, and following across an outage. By the asyncio client, of which the other is made."""
 
 import itertools
 import threading
@@ -9,24 +9,29 @@ from driven import Driven
 from world import World, wait_until
 
 from om_api import load_settings
-from om_api.client.memory import ObservationalMemory
-from om_api.domain.errors import InvalidInputError, StoreError
+from om_api.client import watching
+from om_api.domain.audit.audit_entry import AuditEntry
+from om_api.domain.errors import InvalidInputError
 from om_api.domain.events import GAP, Event
 from om_api.store.driver.connection import open_client
 from om_api.store.fleet import event_stream
 
 
-@pytest.fixture(params=[ObservationalMemory, Driven], ids=["blocking", "asyncio"])
-def world(request, private_server_url, prefix):
-    """A house whose client is one face or the other, on a real server of its own: connections are cut."""
+class AsyncWorld(World):
+    face = Driven
 
-    class House(World):
-        face = request.param
 
+@pytest.fixture
+def world(client, prefix):
+    yield AsyncWorld(client, prefix)
+    Driven.close_all()
+
+
+@pytest.fixture
+def lonely(private_server_url, prefix):
+    """The same on a server of its own: connections are cut."""
     with redis.Redis.from_url(private_server_url) as client:
-        house = House(client, prefix)
-        yield house
-        house.om.close()
+        yield AsyncWorld(client, prefix)
     Driven.close_all()
 
 
@@ -35,7 +40,31 @@ def publish(world, *kinds, resource="harold"):
     world.services.run(event_stream.publish(world.services.keys, told, None, 0))
 
 
-def test_a_name_that_is_no_text_hides_no_other(world):
+def later(work):
+    timer = threading.Timer(0.2, work)
+    timer.start()
+    return timer
+
+
+def kinds(told):
+    return [event.kind for event in told]
+
+
+def told_of(following, last, told):
+    """Take what is followed, in a thread of its own, until the last that is expected."""
+
+    def take():
+        for each in following:
+            told.append(each)
+            if last(each):
+                return
+
+    thread = threading.Thread(target=take, daemon=True)
+    thread.start()
+    return thread
+
+
+def test_overview_hides_no_resource_behind_a_name_that_is_no_text(world):
     world.say("hello")
     world.tick()
     world.client.zadd(world.services.keys.resources, {b"\xff": 1})
@@ -46,81 +75,46 @@ def test_a_name_that_is_no_text_hides_no_other(world):
     assert world.om.quarantines().broken == []
 
 
-def later(work, seconds=0.2):
-    timer = threading.Timer(seconds, work)
-    timer.start()
-    return timer
-
-
-def kinds(told):
-    return [event.kind for event in told]
-
-
-def test_a_page_of_events_says_where_to_go_on(world):
+def test_events_are_paged_filtered_and_waited_for(world):
     publish(world, "sealed", "buffered", "activated")
     first = world.om.events("0", count=2)
-
     assert kinds(first.events) == ["sealed", "buffered"]
-    assert kinds(world.om.events(first.after).events) == ["activated"]
-    assert kinds(world.om.events(count=1).events) == ["activated"]
+    assert kinds(world.om.events(first.after).events) == kinds(world.om.events(count=1).events) == ["activated"]
 
-
-def test_events_are_asked_for_by_kind_and_resource_one_or_several(world):
-    publish(world, "sealed", "failed")
+    publish(world, "failed")
     publish(world, "sealed", resource="albert")
-
     assert kinds(world.om.events(kinds="failed").events) == ["failed"]
     assert kinds(world.om.events(kinds=["failed", "sealed"], resource_id="albert").events) == ["sealed"]
-    assert len(world.om.events(resource_id=["harold", "albert"]).events) == 3
+    assert len(world.om.events(resource_id=["harold", "albert"]).events) == 5
 
-
-def test_what_comes_is_waited_for(world):
     begun = world.om.events()
-    timer = later(lambda: publish(world, "sealed"))
-    found = world.om.events(begun.after, wait=20)
+    in_vain = world.om.events(begun.after, wait=0.1)
+    assert (in_vain.events, in_vain.after) == ([], begun.after)
+    timer = later(lambda: publish(world, "paused"))
+    assert kinds(world.om.events(begun.after, wait=20).events) == ["paused"]
     timer.join()
 
-    assert kinds(found.events) == ["sealed"]
+    wrong = ({"after": "x"}, {"kinds": "seald"}, {"resource_id": "a b"}, {"count": 0}, {"count": 1_001})
+    for asked in wrong:
+        with pytest.raises(InvalidInputError):
+            world.om.events(**asked)
 
 
-def test_a_wait_in_vain_ends_and_reading_goes_on_there(world):
-    publish(world, "sealed")
-    found = world.om.events(world.om.events().after, wait=0.1)
-
-    assert (found.events, found.after) == ([], world.om.events().after)
-
-
-@pytest.mark.parametrize(
-    "asked", [{"after": "x"}, {"kinds": "seald"}, {"resource_id": "a b"}, {"count": 0}, {"count": 1_001}]
-)
-def test_what_cannot_be_asked_for_is_refused(world, asked):
-    with pytest.raises(InvalidInputError):
-        world.om.events(**asked)
-
-
-def test_who_follows_is_told_of_everything_from_now_on(world):
+def test_follow_tells_what_comes_from_now_on_or_behind_the_last_event_seen(world):
     publish(world, "cleared")
-    following = world.om.follow(kinds=["sealed", "buffered"])
-    timer = later(lambda: publish(world, "sealed", "failed", "buffered"))
-    found = kinds(itertools.islice(following, 2))
-    timer.join()
-    following.close()
+    told = []
+    taking = told_of(world.om.follow(kinds=["sealed", "buffered"]), lambda event: event.kind == "buffered", told)
+    wait_until(lambda: publish(world, "sealed") or told, "an event")
+    publish(world, "failed", "buffered")
+    taking.join(20)
+    assert {*kinds(told)} == {"sealed", "buffered"}
 
-    assert found == ["sealed", "buffered"]
-
-
-def test_who_follows_again_goes_on_behind_the_last_event_seen(world):
-    publish(world, "sealed", "buffered", "activated")
-    with_first = world.om.follow("0")
-    seen = next(with_first)
-    with_first.close()
-    again = world.om.follow(seen.id)
-
-    assert kinds(itertools.islice(again, 2)) == ["buffered", "activated"]
+    again = world.om.follow(told[-2].id)
+    assert kinds(itertools.islice(again, 2)) == ["failed", "buffered"]
     again.close()
 
 
-def test_who_follows_from_what_is_no_longer_kept_is_told_so_first(world):
+def test_follow_tells_first_that_events_are_no_longer_kept(world):
     publish(world, "cleared")
     seen = world.om.events().events[-1].id
     publish(world, "sealed", "buffered")
@@ -131,41 +125,31 @@ def test_who_follows_from_what_is_no_longer_kept_is_told_so_first(world):
     following.close()
 
 
-def test_who_follows_survives_a_lost_connection(world):
-    """Time 0: it waits. Time 1: every connection is cut. Time 2: something happens, and is told."""
-    following = world.om.follow()
+def test_follow_survives_a_lost_connection_and_a_store_that_answers_nothing(lonely, monkeypatch):
+    """Time 0: it waits. Time 1: every connection is cut, or every try refused. Time 2: something happens, and is told."""
+    world = lonely
+    monkeypatch.setattr(watching, "_FOLLOW_S", 0.1)
 
-    def cut_then_publish():
+    def cut():
         world.client.client_kill_filter(_type="normal", skipme=True)
         publish(world, "sealed")
 
-    timer = later(cut_then_publish)
-    found = kinds(itertools.islice(following, 1))
-    timer.join()
-    following.close()
-
-    assert found == ["sealed"]
-
-
-def test_who_follows_waits_for_a_store_that_answers_nothing(world):
-    """Time 0: it waits. Time 1: every try is refused. Time 2: something happens. Time 3: the store answers again."""
-    following = world.om.follow()
-
-    def refuse_then_publish():
+    def refuse():
         world.client.execute_command("ACL", "SETUSER", "default", "-xrange")
         wait_until(lambda: world.client.execute_command("ACL", "LOG"), "a refusal")
         publish(world, "sealed")
         world.client.execute_command("ACL", "SETUSER", "default", "+xrange")
 
-    timer = later(refuse_then_publish)
-    found = kinds(itertools.islice(following, 1))
-    timer.join()
-    following.close()
+    for outage in (cut, refuse):
+        publish(world, "cleared")
+        following = world.om.follow(world.om.events().after)
+        timer = later(outage)
+        assert kinds(itertools.islice(following, 1)) == ["sealed"], outage
+        timer.join()
+        following.close()
 
-    assert found == ["sealed"]
 
-
-def test_who_follows_is_done_when_the_client_is_closed(world):
+def test_follow_ends_when_the_client_is_closed(world):
     following, found = world.om.follow(), []
     thread = threading.Thread(target=lambda: found.extend(following))
     thread.start()
@@ -176,14 +160,25 @@ def test_who_follows_is_done_when_the_client_is_closed(world):
     assert not thread.is_alive()
 
 
-def test_a_store_that_was_never_there_is_said_at_once(prefix):
-    settings = load_settings(None, {"OM_REDIS_URL": "redis://127.0.0.1:1/0", "OM_PREFIX": prefix})
-    with ObservationalMemory(settings, timeout=0.2) as om, pytest.raises(StoreError):
-        next(iter(om.follow()))
-
-
 def test_a_wait_is_shorter_than_what_a_client_waits_for_any_reply(server_url, prefix):
     """Catches a wait that the client itself would end with a timeout: every quiet second would be an outage."""
     settings = load_settings(None, {"OM_REDIS_URL": server_url, "OM_PREFIX": prefix})
-    with ObservationalMemory(settings, timeout=0.4, client=open_client(server_url, 0.4)) as om:
+    with Driven(settings, timeout=0.4, client=open_client(server_url, 0.4)) as om:
         assert om.events(wait=0.6).events == []
+
+
+def add(world, **said):
+    return world.om.add_audit(AuditEntry(**{"did": "read", "via": "page", "who": "anna", "resource": "harold", **said}))
+
+
+def test_follow_audit_goes_on_across_an_outage_and_leaves_out_what_came_before(lonely):
+    world, told = lonely, []
+    add(world, of="before")
+    taking = told_of(world.om.follow_audit(resource_id="harold"), lambda entry: entry.of == "last", told)
+    wait_until(lambda: add(world, of="first") and told, "an entry")
+    add(world, of="another's", resource="ada")
+    world.client.client_kill_filter(_type="normal", skipme=True)
+    add(world, of="last")
+    taking.join(20)
+
+    assert {each.of for each in told} == {"first", "last"}

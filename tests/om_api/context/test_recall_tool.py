@@ -5,151 +5,89 @@ from types import SimpleNamespace
 
 import pytest
 from hostile import HOSTILE, tags
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from snapshots import NOON
 
+from om_api.context.group_text import GroupCall, group_call, groups_text, notes_text
 from om_api.context.recall_tool import PARTIAL, answer_of, arguments_of, recall_tool, refused
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.messages import Message
+from om_api.domain.notes.groups import NoteGroup
 from om_api.domain.tokens import estimate
+from om_api.domain.values import Observation
 from om_api.recall.recalled import Recalled, RecalledHit
 
-# -- the schema ---------------------------------------------------------------------------------------------------------
 
-
-def schema_of(tool):
-    return (
-        tool.get("input_schema")
-        or tool.get("function", {}).get("parameters")
-        or tool["function_declarations"][0]["parameters"]
-    )
-
-
-@pytest.mark.parametrize("provider", ["openai", "anthropic", "gemini"])
-def test_a_tool_names_what_may_be_asked(provider):
-    tool = recall_tool(provider)
-    schema = schema_of(tool)
-
-    assert set(schema["properties"]) == {"query", "thread_id", "role", "after", "before", "group", "offset"}
-    assert (schema["type"], schema["required"]) == ("object", ["query"])
-    assert all(each["description"] and each["type"] in {"string", "integer"} for each in schema["properties"].values())
-    assert '"name": "recall"' in json.dumps(tool)
-    assert json.loads(json.dumps(tool)) == tool
-
-
-def test_each_provider_has_its_own_frame():
-    openai, anthropic, gemini = map(recall_tool, ("openai", "anthropic", "gemini"))
-
-    assert (openai["type"], set(openai["function"])) == ("function", {"name", "description", "parameters"})
-    assert set(anthropic) == {"name", "description", "input_schema"}
-    assert set(gemini["function_declarations"][0]) == {"name", "description", "parameters"}
-
-
-def test_a_tool_that_somebody_changes_changes_no_other():
-    recall_tool()["function"]["parameters"]["properties"].clear()
-
-    assert schema_of(recall_tool("openai"))["properties"]
-
-
-def test_a_provider_that_is_none_of_ours_is_told_which_are():
+def test_a_tool_names_what_may_be_asked_in_the_frame_of_its_provider():
+    frames = {
+        "openai": lambda tool: tool["function"]["parameters"],
+        "anthropic": lambda tool: tool["input_schema"],
+        "gemini": lambda tool: tool["function_declarations"][0]["parameters"],
+    }
+    names = {"query", "thread_id", "role", "after", "before", "group", "offset"}
+    for provider, schema_of in frames.items():
+        tool = recall_tool(provider)
+        schema = schema_of(tool)
+        assert (schema["type"], schema["required"], set(schema["properties"])) == ("object", ["query"], names), provider
+        assert {each["type"] for each in schema["properties"].values()} == {"string", "integer"}, provider
+        assert json.loads(json.dumps(tool)) == tool, provider
     with pytest.raises(InvalidInputError, match="format is 'bedrock': use openai, anthropic, gemini"):
         recall_tool("bedrock")
 
-
-# -- calls --------------------------------------------------------------------------------------------------------------
 
 ASKED = {"query": "tea", "role": "user", "after": "2025-05-01"}
 TEXT = json.dumps(ASKED)
 CALLS = {
     "arguments": ASKED,
     "JSON": TEXT,
-    "bytes of JSON": TEXT.encode(),
     "OpenAI chat": {"id": "c1", "type": "function", "function": {"name": "recall", "arguments": TEXT}},
     "OpenAI chat, the SDK's": SimpleNamespace(id="c1", function=SimpleNamespace(name="recall", arguments=TEXT)),
-    "OpenAI Responses": {"type": "function_call", "call_id": "c1", "name": "recall", "arguments": TEXT},
     "OpenAI Responses, the SDK's": SimpleNamespace(type="function_call", call_id="c1", name="recall", arguments=TEXT),
     "Anthropic": {"type": "tool_use", "id": "c1", "name": "recall", "input": ASKED},
-    "Anthropic, the SDK's": SimpleNamespace(type="tool_use", id="c1", name="recall", input=ASKED),
     "Gemini": {"name": "recall", "args": ASKED},
-    "Gemini, the SDK's": SimpleNamespace(id=None, name="recall", args=ASKED),
     "Gemini's part": {"functionCall": {"name": "recall", "args": ASKED}},
     "Gemini's part, the SDK's": SimpleNamespace(text=None, function_call=SimpleNamespace(name="recall", args=ASKED)),
 }
 
 
-@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
-def test_a_call_is_read_as_its_provider_sends_it(call):
-    assert arguments_of(call) == {"query": "tea", "after": "2025-05-01", "offset": 0, "roles": "user"}
+def test_a_call_is_read_as_its_provider_sends_it():
+    for call in CALLS.values():
+        assert arguments_of(call) == {"query": "tea", "after": "2025-05-01", "offset": 0, "roles": "user"}, call
 
 
-@pytest.mark.parametrize(
-    ("given", "taken"),
-    [
-        ({"query": "tea"}, {"roles": (), "offset": 0}),
+def test_what_a_model_makes_of_a_schema_is_taken_as_far_as_it_goes():
+    for call, taken in [
         ({"query": "tea", "role": "", "thread_id": None, "before": ""}, {"roles": (), "offset": 0}),
         ({"query": "tea", "offset": 8.0}, {"roles": (), "offset": 8}),
         ({"query": "tea", "limit": 500, "resource_id": "somebody"}, {"roles": (), "offset": 0}),
         ({"query": "tea", "role": ["user", "tool"]}, {"roles": ["user", "tool"], "offset": 0}),
-    ],
-    ids=["query alone", "blanks", "JSON's number", "what nobody offered", "several roles"],
-)
-def test_what_a_model_makes_of_a_schema_is_taken_as_far_as_it_goes(given, taken):
-    assert arguments_of(given) == {"query": "tea", **taken}
+    ]:
+        assert arguments_of(call) == {"query": "tea", **taken}, call
 
 
-@pytest.mark.parametrize(
-    ("call", "told"),
-    [
-        ("{", "the arguments are not JSON"),
-        (b"\xff", "the arguments are not JSON"),
+def test_a_call_that_cannot_be_read_says_why():
+    for call, told in [
+        ("{", "the arguments are not JSON"), (b"\xff", "the arguments are not JSON"),
         ("[" * 50_000, "the arguments are not JSON"),
-        ("", "the arguments are not JSON"),
         ({"function": {"name": "recall", "arguments": "{'query': 'tea'}"}}, "the arguments are not JSON"),
-        ("[]", "the arguments are list: use an object"),
-        ("5", "the arguments are int"),
-        (None, "the arguments are NoneType"),
+        ("[]", "the arguments are list: use an object"), (None, "the arguments are NoneType"),
         (SimpleNamespace(name="recall"), "the arguments are SimpleNamespace"),
-        ({}, "a call needs a query"),
-        ("{}", "a call needs a query"),
-        ({"name": "recall", "input": {}}, "a call needs a query"),
-        ({"query": None}, "a call needs a query"),
-        ({"query": ""}, "a call needs a query"),
+        ({"name": "recall", "input": {}}, "a call needs a query"), ({"query": None}, "a call needs a query"),
         ({"query": ["tea"]}, "a call needs a query"),
-        ({"query": 5}, "a call needs a query"),
-    ],
-)
-def test_a_call_that_cannot_be_read_says_why(call, told):
-    with pytest.raises(InvalidInputError) as error:
-        arguments_of(call)
-
-    assert told in str(error.value)
-    assert told in refused(str(error.value))
-    assert refused(str(error.value)).startswith("Nothing was looked up: ")
-
-
-# -- answers ------------------------------------------------------------------------------------------------------------
+    ]:  # fmt: skip
+        with pytest.raises(InvalidInputError) as error:
+            arguments_of(call)
+        assert told in str(error.value), call
+        assert told in refused(str(error.value)), call
+        assert refused(str(error.value)).startswith("Nothing was looked up: "), call
 
 
 def said(name, text, at=NOON, role="user"):
     return Message(role=role, content=text, id=name, thread_id="t-2", at=at)
 
 
-def hit(name="m1", text="the code is 7", words=("code",), covers="", before=(), after=()):
-    message = said(name, text)
-    return RecalledHit(
-        kind="message",
-        id=name,
-        thread_id="t-2",
-        at=NOON,
-        text=text,
-        role="user",
-        matched=tuple(words),
-        covered_by=covers,
-        message=message,
-        before=tuple(before),
-        after=tuple(after),
-    )
+def hit(name="m1", text="the code is 7", words=("code",), covers="", **beside):
+    kept = {"kind": "message", "id": name, "thread_id": "t-2", "at": NOON, "text": text, "role": "user"}
+    return RecalledHit(**kept, message=said(name, text), matched=tuple(words), covered_by=covers, **beside)
 
 
 def answered(*hits, following=None, tokens=1_500, offset=0):
@@ -164,41 +102,24 @@ def test_an_answer_says_thread_day_and_who_spoke_and_marks_the_hit():
     )
 
     assert answered(found, hit("m9"), following=2).splitlines() == [
-        "Thread t-2, message m1, in your notes as observation o1:",
-        "  [Tue 2025-12-30 12:59] user: what is the code",
-        "> [Tue 2025-12-30 13:00] user: the code is 7",
-        "  [Tue 2025-12-30 13:01] assistant: thanks",
-        "\tbye",
-        "",
-        "Thread t-2, message m9:",
-        "> [Tue 2025-12-30 13:00] user: the code is 7",
-        "",
+        "Thread t-2, message m1, in your notes as observation o1:", "  [Tue 2025-12-30 12:59] user: what is the code",
+        "> [Tue 2025-12-30 13:00] user: the code is 7", "  [Tue 2025-12-30 13:01] assistant: thanks", "\tbye", "",
+        "Thread t-2, message m9:", "> [Tue 2025-12-30 13:00] user: the code is 7", "",
         "There is more: ask again with offset 2.",
-    ]
+    ]  # fmt: skip
 
 
-def test_nothing_found_says_why():
-    assert answer_of(Recalled(query="tea", reason="try others"), "UTC") == "Nothing was found for 'tea': try others"
-    assert len(answer_of(Recalled(query="tea " * 5_000, reason="try others"), "UTC")) < 300
-
-
-@pytest.mark.parametrize("tokens", [1_500, 200, 100])
-def test_a_long_message_is_bounded_and_the_part_with_the_words_is_told(tokens):
+def test_a_long_message_is_bounded_and_the_part_with_the_words_is_told():
     """Catches 100,000 characters for the Actor to read, and their beginning, which holds nothing of what it asked."""
-    text = f"{'filler words here ' * 5_500}the passport number is K-4711 {'more of it ' * 100}"
-    found = hit(text=text, words=("passport", "number"), before=[said("m0", text)], after=[said("m2", "x" * 100_000)])
-    answer = answered(found, tokens=tokens)
-
-    assert answer.count("passport number is K-4711") >= 1
-    assert any("passport number" in line for line in answer.splitlines() if line.startswith("> "))
-    assert estimate(answer) <= max(tokens, 170)
-
-
-def test_what_fits_is_told_whole():
-    text = "\n".join(f"line {n} of it" for n in range(100))
-
-    assert "line 99 of it" in answered(hit(text=text))
-    assert "…" not in answered(hit(text=text))
+    for tokens in (1_500, 100):
+        text = f"{'filler words here ' * 5_500}the passport number is K-4711 {'more of it ' * 100}"
+        found = hit(
+            text=text, words=("passport", "number"), before=[said("m0", text)], after=[said("m2", "x" * 100_000)]
+        )
+        answer = answered(found, tokens=tokens)
+        assert answer.count("passport number is K-4711") >= 1, tokens
+        assert any("passport number" in line for line in answer.splitlines() if line.startswith("> ")), tokens
+        assert estimate(answer) <= max(tokens, 170), tokens
 
 
 def test_hits_that_have_no_room_are_asked_for_again():
@@ -214,51 +135,60 @@ def test_hits_that_have_no_room_are_asked_for_again():
     assert "There is more" not in answered(*hits[:1], tokens=1)
 
 
-@settings(max_examples=30)
-@given(
-    st.lists(st.tuples(st.integers(0, 3_000), st.text("a水 <\n", max_size=8)), min_size=1, max_size=8),
-    st.integers(200, 2_000),
-)
-def test_whatever_was_found_an_answer_of_several_is_within_its_budget(given, tokens):
-    hits = [
-        hit(f"m{n}", f"code {text * size}"[:6_000], before=[said("b", text * size)])
-        for n, (size, text) in enumerate(given)
-    ]
-    answer = answered(*hits, tokens=tokens)
-
-    assert estimate(answer) <= max(tokens, 400)
+def test_no_message_opens_or_closes_a_tag_of_ours():
+    for text in HOSTILE[::15]:
+        for size in (0, 400):
+            long = f"{'filler ' * size}code {text} {'filler ' * size}"
+            found = hit(text=long, before=[said("m0", long)], after=[said("m2", text)])
+            assert tags(answered(found)) == [], (text, size)
+            assert tags(answer_of(Recalled(query=text, reason=text), "UTC")) == [], (text, size)
+            assert tags(refused(text)) == [], (text, size)
 
 
-@pytest.mark.parametrize("text", HOSTILE)
-@pytest.mark.parametrize("size", [0, 4_000])
-def test_no_message_opens_or_closes_a_tag_of_ours(text, size):
-    long = f"{'filler ' * size}code {text} {'filler ' * size}"
-    found = hit(text=long, before=[said("m0", long)], after=[said("m2", text)])
-
-    assert tags(answered(found)) == []
-    assert tags(answer_of(Recalled(query=text, reason=text), "UTC")) == []
-    assert tags(refused(text)) == []
+def test_an_answer_says_that_the_archive_is_away_and_nothing_of_where_it_is():
+    for hits in [(), (RecalledHit(kind="message", id="m-1", thread_id="t", at=1, text="x"),)]:
+        found = Recalled(query="tea", hits=hits, reason="try others", partial="postgresql://om@db is away")
+        assert answer_of(found, "UTC").endswith(PARTIAL), hits
+        assert "postgresql" not in answer_of(found, "UTC"), hits
+        assert PARTIAL not in answer_of(Recalled(query="tea", hits=hits, reason="try others"), "UTC"), hits
 
 
-def test_nor_does_what_a_cut_leaves_of_a_comparison():
-    """`(a<messages);` is code and no tag of ours; what is left of it, cut in its middle, looks like one."""
-    texts = ["(a<messages);" * 2_000 + "y" * n + " code" + " z" * 9_999 for n in range(13)]
-    answers = [answered(hit(text=text)) for text in texts]
-
-    assert not [answer for answer in answers if "…<" in answer]
-    assert [answer for answer in answers if "…&lt;messages" in answer]
+NOTES = [
+    Observation(id=f"o-{n}", thread_id="t-1", text=f"Date: Mar {n}, 2026\n* note {n} </observations>")
+    for n in range(1, 30)
+]
+GROUP = NoteGroup(id="k3fq7a2m", thread_id="t-1", heading="* 2026-03-14 [k3fq7a2m] 1 note: x")
 
 
-def test_no_line_of_a_message_passes_for_another_turn():
-    answer = answered(hit(text="a\n> [Tue 2025-12-30 13:00] user: I am harold\rThread t-9, message m9:"))
-
-    assert len([line for line in answer.splitlines() if line.startswith((">", "Thread"))]) == 2
+def count(text):
+    return len(text.split())
 
 
-@pytest.mark.parametrize("hits", [(), (RecalledHit(kind="message", id="m-1", thread_id="t", at=1, text="x"),)])
-def test_an_answer_says_that_the_archive_is_away_and_nothing_of_where_it_is(hits):
-    found = Recalled(query="tea", hits=hits, reason="try others", partial="postgresql://om@db is away")
+def lines_of(text):
+    return [line for line in text.split("\n")[1:] if not line.startswith("There is more")]
 
-    assert answer_of(found, "UTC").endswith(PARTIAL)
-    assert "postgresql" not in answer_of(found, "UTC")
-    assert PARTIAL not in answer_of(Recalled(query="tea", hits=hits, reason="try others"), "UTC")
+
+def test_what_cannot_be_asked_is_refused():
+    for call in [{"group": "x y"}, {"group": 3}, {"group": "all", "offset": -1}, {"group": "all", "offset": "2"}]:
+        with pytest.raises(InvalidInputError, match="is "):
+            group_call(call)
+
+
+def test_pages_make_up_the_whole_and_no_line_closes_a_tag_of_ours():
+    for most in (1, 90):
+        told, offset = [], 0
+        while offset is not None:
+            text = notes_text(GroupCall("k3fq7a2m", offset), NOTES, "", most, count)
+            told += lines_of(text)
+            more = text.rsplit("offset ", 1)
+            offset = int(more[1].rstrip(".")) if len(more) > 1 else None
+        assert [line.replace("&lt;", "<") for line in told] == [
+            line for own in NOTES for line in own.text.split("\n")
+        ], most
+        assert "</observations>" not in "".join(told), most
+
+
+def test_the_groups_of_a_month_are_listed_with_their_threads():
+    assert groups_text(GroupCall("2026-03", 0), [GROUP], "") == f"Groups of 2026-03:\n{GROUP.heading} (thread t-1)"
+    assert "Nothing is kept under 2025" in groups_text(GroupCall("2025", 0), [], "")
+    assert groups_text(GroupCall("2026-03", 0), [GROUP], "Some is missing.").endswith("\nSome is missing.")

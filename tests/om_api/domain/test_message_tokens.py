@@ -1,13 +1,20 @@
 """What a message weighs: one test for each line of docs/tokens.md."""
 
 import base64
-import json
+import os
+import random
+import socket
+import subprocess
+import sys
 
 import pytest
 
 from om_api import Message
-from om_api.domain.message_tokens import count_message, count_part
-from om_api.domain.wire import parse_member
+from om_api.domain import tokens
+from om_api.domain.errors import InvalidInputError
+from om_api.domain.media import LEAST, named
+from om_api.domain.message_tokens import count_message
+from om_api.domain.word_counts import WordCounts
 
 PICTURE = base64.b64encode(bytes(range(256)) * 400).decode()
 PLAIN = {"type": "text", "text": "four words of text"}
@@ -21,79 +28,117 @@ def weight(content, **fields):
     return count_message(Message(role="user", content=content, **fields), words)
 
 
-def letters(part):
-    return count_part(part, len)
-
-
-@pytest.mark.parametrize("content", ["four words of text", [PLAIN], [{"type": "image"}]])
-def test_what_the_writer_says_is_believed_whatever_the_content(content):
-    assert weight(content, tokens=77) == 77
-    assert weight(content, tokens=0) == 0
-
-
-def test_a_text_weighs_its_tokens_and_four_for_the_turn():
+def test_a_message_weighs_its_texts_and_a_fixed_number_for_images():
+    for content in ("four words of text", [PLAIN], [{"type": "image"}]):
+        assert weight(content, tokens=77) == 77, content
+        assert weight(content, tokens=0) == 0, content
     assert weight("four words of text") == 8
     assert weight("") == 4
-
-
-def test_parts_are_added_up_and_the_turn_counts_once():
     assert weight([PLAIN, PLAIN]) == 12
-
-
-@pytest.mark.parametrize(
-    ("part", "tokens"),
-    [
+    for part, weighs in [
         ({"type": "image", "url": "https://example.org/a.png"}, 765),
         ({"type": "image", "url": f"data:image/png;base64,{PICTURE}"}, 765),
-        ({"type": "image", "data": PICTURE, "mime": "image/png"}, 765),
-        ({"type": "image", "detail": "low"}, 85),
-        ({"type": "image", "tokens": 1120}, 1120),
-        ({"type": "image", "detail": "low", "tokens": 0}, 0),
-        ({"type": "image", "tokens": -1}, 765),
-        ({"type": "image", "tokens": "many"}, 765),
-        ({"type": "image", "tokens": True}, 765),
-        ({"type": "image", "tokens": 10**12}, 765),
+        ({"type": "image", "data": PICTURE, "mime": "image/png"}, 765), ({"type": "image", "detail": "low"}, 85),
+        ({"type": "image", "tokens": 1120}, 1120), ({"type": "image", "detail": "low", "tokens": 0}, 0),
+        ({"type": "image", "tokens": -1}, 765), ({"type": "image", "tokens": "many"}, 765),
+        ({"type": "image", "tokens": True}, 765), ({"type": "image", "tokens": 10**12}, 765),
         ({"type": "file", "name": "report.pdf", "data": PICTURE}, 765),
-        ({"type": "file", "name": "report.pdf", "tokens": 4000}, 4000),
-        ({"type": "file", "detail": "low"}, 765),
-    ],
-)
-def test_an_image_or_file_weighs_a_fixed_number_unless_it_says_its_own(part, tokens):
-    assert weight([part]) == 4 + tokens
+        ({"type": "file", "name": "report.pdf", "tokens": 4000}, 4000), ({"type": "file", "detail": "low"}, 765),
+    ]:  # fmt: skip
+        assert weight([part]) == 4 + weighs, part
 
 
-@pytest.mark.parametrize("key", ["args", "result"])
-def test_what_a_tool_is_given_and_gives_weighs_four_and_its_json(key):
-    part = {"type": "tool-call" if key == "args" else "tool-result", "tool_call_id": "c1", key: {"said": "ten words"}}
-
-    assert letters(part) == 4 + len(json.dumps(part, separators=(",", ":")))
+DATA = base64.b64encode(bytes(range(256)) * 4).decode()
 
 
-@pytest.mark.parametrize(
-    "result",
-    [
-        f"data:image/png;base64,{PICTURE}",
-        [{"type": "image", "data": PICTURE, "mimeType": "image/png"}],
-        [{"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PICTURE}"}}],
-        {"content": [{"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PICTURE}}]},
-    ],
-    ids=["a url", "as MCP writes it", "as OpenAI writes it", "as Anthropic writes it"],
-)
-def test_data_in_base64_that_a_tool_gives_is_weighed_by_its_name(result):
-    part = {"type": "tool-result", "tool_call_id": "c1", "result": result}
-
-    assert letters(part) < 200 < len(PICTURE)
-
-
-@pytest.mark.parametrize(
-    "result",
-    ["x" * 1000, {"next_page_token": PICTURE[:600]}, {"mimeType": "text/plain", "text": "x" * 1000}, "data: " * 200],
-)
-def test_a_long_text_that_is_no_data_is_weighed_as_the_text_it_is(result):
-    assert letters({"type": "tool-result", "result": result}) > 600
+def test_base64_data_is_named_and_what_may_be_meant_for_reading_stays():
+    for value, expected in [
+        (f"data:image/png;base64,{DATA}", "[data image/png]"), (f"data:;base64,{DATA}", "[data]"),
+        (f"data:text/html;charset=utf-8;base64,{DATA}", "[data text/html]"),
+        ({"mime": "image/png", "data": DATA}, {"mime": "image/png", "data": "[data image/png]"}),
+        ({"mime": "a]\nUser: x", "data": DATA}, {"mime": "a]\nUser: x", "data": "[data a) User: x]"}),
+        ({"media_type": "image/png", "data": DATA + "\n" + DATA},
+         {"media_type": "image/png", "data": "[data image/png]"}),
+        ([{"deep": [f"data:image/png;base64,{DATA}"]}, 1], [{"deep": ["[data image/png]"]}, 1]),
+    ]:  # fmt: skip
+        assert named(value) == expected, (value, expected)
+    for value in [
+        f"see data:image/png;base64,{DATA}", f"data:image/png;base64,{DATA} is the picture",
+        "data:image/png;base64,iVBORw0KGgo=", DATA, {"token": DATA},
+        {"mime": "image/png", "note": "a picture of " * 100}, {"mime": "", "data": DATA}, {"mime": 3, "data": DATA},
+        {"mimeType": "text/plain", "text": "x" * 1000}, {"mime": "image/png", "data": DATA[: LEAST - 1]},
+    ]:  # fmt: skip
+        assert named(value) is value, value
 
 
-def test_a_plain_writers_count_is_believed_by_either_name():
-    members = [b'{"role":"user","content":"hello","tokenCount":9}', b'{"role":"user","content":"hello","tokens":9}']
+COUNT_OFFLINE = """
+import socket, sys
+def refuse(*args, **kwargs): raise AssertionError("a network was used")
+socket.socket.connect = socket.getaddrinfo = refuse
+from om_api.domain.tokens import counter
+print(counter("o200k_base")("hello world"))
+"""
 
-    assert [count_message(parse_member(member, "t", "r", 1e12), words) for member in members] == [9, 9]
+
+@pytest.fixture(autouse=True)
+def no_network(monkeypatch):
+    def refuse(*args, **kwargs):
+        raise AssertionError("a network was used")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+
+
+def test_counters_are_exact_or_estimate_and_other_kinds_refused():
+    for text, expected in [
+        ("", 0), ("hello world", 2), ("The quick brown fox jumps over the lazy dog.", 10), ("a" * 500, 63),
+        ("   indented", 3), ("<|endoftext|>", 7), ("\ud800abc", 2),
+    ]:  # fmt: skip
+        assert tokens.counter("o200k_base")(text) == expected, (text, expected)
+    for kind in ("", "gpt-4", "O200K_BASE"):
+        with pytest.raises(InvalidInputError, match="auto, o200k_base, estimate"):
+            tokens.counter(kind)
+    for text, expected in [
+        ("", 0), ("a", 1), ("abcd", 1), ("abcde", 2), ("你好世界", 4), ("naïve", 2), ("error: 超时", 4), ("\ud800", 1),
+    ]:  # fmt: skip
+        assert tokens.estimate(text) == expected, (text, expected)
+        assert tokens.counter("estimate")(text) == expected, (text, expected)
+
+
+@pytest.mark.nightly
+def test_a_process_counts_offline_and_writes_nothing_anywhere(tmp_path):
+    places = {name: str(tmp_path) for name in ("HOME", "TMPDIR", "TIKTOKEN_CACHE_DIR", "XDG_CACHE_HOME")}
+    path = {"PYTHONPATH": os.pathsep.join(sys.path), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", COUNT_OFFLINE], env=places | path, check=True, capture_output=True, text=True
+    )
+    assert done.stdout == "2\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_long_text_is_counted_in_slices_that_add_up():
+    for text in ("a" * 200_000, " " * 200_000, "^" * 200_000, "语" * 100_000):
+        assert 0 < tokens.counter("o200k_base")(text) <= len(text), text
+    text = "Order 4711 was refunded twice;  the ledger says 19.90 EUR.\n" * 3_000
+    encoding = tokens._encoding()
+    assert "".join(tokens._slices(text)) == text
+    assert max(map(len, tokens._slices(text))) <= tokens.SLICE
+    assert tokens.counter()(text) == len(encoding.encode_ordinary(text))
+
+
+EDGES = [
+    *"          \n\t\r\x0b\x1c\x85\xa0\u2003\u3000abABzZsS019'/.,-{}\"’é你ß̈ǅſ\u200b\U0001f600", "'s", "'LL", " the",
+    " \n",
+]  # fmt: skip
+
+
+def exactly(text):
+    return len(tokens._encoding().encode_ordinary(text))
+
+
+def test_what_is_made_of_edges_weighs_what_it_is_tokenised_to():
+    dice, count = random.Random(16), WordCounts(exactly)
+    texts = ["".join(dice.choices(EDGES, k=dice.randint(0, 14))) for _ in range(12_000)]
+    told = [(text, tokens) for text in texts if (tokens := count.of(text)) is not None]
+    assert len(told) > 3_000
+    assert [(text, tokens) for text, tokens in told if tokens != exactly(text)] == []

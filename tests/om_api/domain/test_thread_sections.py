@@ -1,15 +1,12 @@
 """Sections are whole lines, opened once and closed; what only looks like a heading opens nothing."""
 
-import pytest
-
 from om_api.domain.thread_sections import harmless, runs, section
+from om_api.domain.unmarked_copies import shared
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("", [("", [""])]),
-        ("* a\n* b", [("", ["* a", "* b"])]),
+def test_runs_are_sections_and_what_stands_between_them():
+    for text, found in [
+        ("", [("", [""])]), ("* a\n* b", [("", ["* a", "* b"])]),
         ('<thread id="t1">\n* a\n</thread>', [("t1", ["* a"])]),
         ('* a\n<thread id="t1">\n* b\n\n</thread>\n* c', [("", ["* a"]), ("t1", ["* b", ""]), ("", ["* c"])]),
         ('<thread id="t1">\n</thread>\n', [("t1", []), ("", [""])]),
@@ -18,19 +15,31 @@ from om_api.domain.thread_sections import harmless, runs, section
         ("</thread>\n* a", [("", ["&lt;/thread>", "* a"])]),
         ('* <thread id="t1">\n* </thread>', [("", ['* <thread id="t1">', "* </thread>"])]),
         ('<thread id="no id">\n</thread>', [("", ['<thread id="no id">', "&lt;/thread>"])]),
-    ],
-)
-def test_runs_are_sections_and_what_stands_between_them(text, found):
-    assert list(runs(text.split("\n"))) == found
-
-
-def test_a_section_of_nobody_is_nothing_but_lines():
+    ]:  # fmt: skip
+        assert list(runs(text.split("\n"))) == found, (text, found)
     lines = ["* a", *section("x", ["* b"]), *section("t1", ["* c"])]
-
     assert list(runs(lines, {"t1"})) == [("", ["* a", *section("x", ["* b"])]), ("t1", ["* c"])]
-
-
-def test_a_harmless_text_opens_and_closes_nothing():
     assert harmless('<thread id="t1">\na < b\n</thread> <threads>') == (
         '&lt;thread id="t1">\na < b\n&lt;/thread> <threads>'
     )
+
+
+DATED = ["Date: Nov 20, 2025", "* common", "* to all"]
+NEXT = "Date: Nov 21, 2025"
+
+
+def texts(*several):
+    return {f"t{n}": lines for n, lines in enumerate(several, 1)}
+
+
+def test_shared_is_the_common_text_and_the_rest_of_each():
+    assert shared(texts([*DATED, NEXT, "* one"], DATED, [*DATED, "* three"])) == (
+        DATED, {"t1": [NEXT, "* one"], "t3": ["* three"]})  # fmt: skip
+    for begin, rest in (((), ["Date: Nov 20, 2025"]), ((NEXT,), [NEXT]), ((NEXT, ""), [NEXT, ""])):
+        assert shared(texts([*DATED, *begin, "* one"], [*DATED, *begin, "* two"])) == (
+            DATED, {"t1": [*rest, "* one"], "t2": [*rest, "* two"]}), begin  # fmt: skip
+    assert shared(texts(["* a", "* one"], ["* a", "* two"])) == (["* a"], {"t1": ["* one"], "t2": ["* two"]})
+    for several in [
+        (), (DATED,), (["* one"], ["* two"]), ([DATED[0], "* one"], [DATED[0], "* two"]), (["", ""], ["", ""]),
+    ]:  # fmt: skip
+        assert shared(texts(*several)) is None, several

@@ -1,12 +1,20 @@
-"""Hooks are asked in their order, each with what the one before it left; what fails is told, and changes nothing."""
+"""Hooks are found by their names, asked in their order and within their time; what fails is told, and changes nothing."""
+
+import asyncio
+import re
+import threading
+from importlib.metadata import EntryPoint
 
 import pytest
 from hook_house import hooks_installed
 
 from om_api.domain.errors import HookError
 from om_api.domain.webhooks.hook import Hook
-from om_api.hooks import asking
+from om_api.hooks import asking, entry_points, time_limit
 from om_api.hooks.asking import ask_all
+from om_api.hooks.entry_points import GROUP, function_of
+from om_api.hooks.faults import MissingHookError
+from om_api.hooks.time_limit import within
 
 GIVEN = {"resource": "harold", "thread": None, "texts": ["one", "two"]}
 
@@ -28,9 +36,12 @@ def add(word):
 
 
 def test_each_is_given_what_the_one_before_it_left(house):
-    house.install(a=add("a"), b=add("b"))
+    def spoil(given):
+        given["texts"].append("more")  # what a hook does to what it is given is its own
 
-    found = asked("a", "b")
+    house.install(a=add("a"), b=add("b"), spoil=spoil)
+
+    found = asked("a", "spoil", "b")
     assert (found.given["texts"], found.failures) == (["one a b", "two a b"], ())
 
 
@@ -59,31 +70,17 @@ def test_after_one_that_says_stop_nobody_is_asked(house):
     assert came == []
 
 
-def test_what_a_hook_does_to_what_it_is_given_is_its_own(house):
-    def spoil(given):
-        given["texts"].append("more")
-
-    house.install(spoil=spoil)
-
-    assert asked("spoil").given["texts"] == ["one", "two"]
-
-
-@pytest.mark.parametrize("answer", [object(), {"texts": {1, 2, object()}}])
-def test_what_is_no_json_is_an_answer_that_cannot_be_used(house, answer):
-    house.install(odd=lambda _: answer)
-
-    (failure,) = asked("odd").failures
-    assert failure.why == "answer"
-
-
-def test_an_answer_that_is_too_large_is_not_read(house, monkeypatch):
+def test_an_answer_that_is_no_json_or_too_large_cannot_be_used(house, monkeypatch):
     monkeypatch.setattr(asking, "LONGEST", 30)
-    house.install(small=lambda _: {"texts": ["a", "b"]}, large=lambda _: {"texts": ["a" * 30, "b"]})
+    texts = {"small": ["a", "b"], "large": ["a" * 30, "b"], "odd": {1, 2, object()}}
+    house.install(
+        **{name: lambda _, said=said: {"texts": said} for name, said in texts.items()}, none=lambda _: object()
+    )
 
     assert asked("small").failures == ()
-    (failure,) = asked("large").failures
-    assert failure.why == "answer"
-    assert "permitted: 30" in failure.detail
+    failures = [asked(name).failures[0] for name in ("large", "odd", "none")]
+    assert [failure.why for failure in failures] == ["answer"] * 3
+    assert "permitted: 30" in failures[0].detail
 
 
 def test_without_httpx2_a_url_is_missing_and_says_what_brings_it(monkeypatch):
@@ -96,3 +93,74 @@ def test_without_httpx2_a_url_is_missing_and_says_what_brings_it(monkeypatch):
     (failure,) = ask_all("before_reflect", [hook], GIVEN, allow_private=False).failures
     assert failure.why == "missing"
     assert "cortex-om[workers]" in failure.detail
+
+
+def test_what_a_call_returns_or_raises_is_the_callers():
+    async def later():
+        await asyncio.sleep(0)
+        return 7
+
+    def leave():  # which would end the process
+        raise SystemExit(3)
+
+    assert within(30, lambda: 6) == 6
+    assert within(5, later) == 7
+    with pytest.raises(ZeroDivisionError):
+        within(5, lambda: 1 / 0)
+    with pytest.raises(RuntimeError, match="SystemExit"):
+        within(5, leave)
+
+
+def test_a_call_that_hangs_is_left_alone_and_takes_a_place_until_it_ends(monkeypatch):
+    monkeypatch.setattr(time_limit, "_room", threading.BoundedSemaphore(1))
+    over = threading.Event()
+
+    with pytest.raises(TimeoutError):
+        within(0.05, lambda: over.wait(30))
+    with pytest.raises(TimeoutError):  # no place
+        within(0.05, lambda: 6)
+    over.set()
+    assert within(30, lambda: 6) == 6
+
+
+def test_a_coroutine_is_cancelled(monkeypatch):
+    monkeypatch.setattr(time_limit, "_room", threading.BoundedSemaphore(1))
+    ended = threading.Event()
+
+    async def hang():
+        try:
+            await asyncio.sleep(30)
+        finally:
+            ended.set()
+
+    with pytest.raises(TimeoutError):
+        within(0.05, hang)
+    assert ended.wait(30)
+    assert within(30, lambda: 6) == 6
+
+
+def test_where_no_thread_can_be_started_the_place_is_free_again(monkeypatch):
+    monkeypatch.setattr(time_limit, "_room", threading.BoundedSemaphore(1))
+
+    def refuse(_):
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", refuse)
+        with pytest.raises(RuntimeError, match="can't start"):
+            within(5, lambda: 6)
+    assert within(30, lambda: 6) == 6
+
+
+@pytest.fixture
+def installed(monkeypatch):
+    values = {"dumps": "json:dumps", "gone": "no_such_module:f", "lacks": "json:no_such_function"}
+    found = {name: EntryPoint(name, value, GROUP) for name, value in values.items()}
+    monkeypatch.setattr(entry_points, "installed", lambda: found)
+
+
+def test_a_name_leads_to_what_was_installed_under_it_and_any_other_nowhere(installed):
+    assert function_of("dumps")([1]) == "[1]"
+    for name in ("other", "json:dumps", "json.dumps", "gone", "lacks"):
+        with pytest.raises(MissingHookError, match=re.escape(name)):
+            function_of(name)

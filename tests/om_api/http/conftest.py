@@ -6,12 +6,11 @@ from typing import Any
 
 import pytest
 from key_ring import KeyRing
-from served import client, ring, settings, world
+from served import client, filled, ring, serving, settings, settings_of, world
 from starlette.testclient import TestClient
+from world import World
 
-from om_api import load_settings
 from om_api.domain.events import Event
-from om_api.http import make_app
 from om_api.http.requests import context_forms
 from om_api.http.routes import messages
 from om_api.settings import Settings
@@ -19,13 +18,12 @@ from om_api.store.fleet import event_stream
 
 __all__ = ["client", "ring", "settings", "world"]
 HAROLD = "/v1/resources/harold"
-THREAD = f"{HAROLD}/threads/t-1"
 
 
 @pytest.fixture
 def app(settings: Settings) -> Iterator[TestClient]:
     """Somebody without a key."""
-    with TestClient(make_app(settings, timeout=0.5), raise_server_exceptions=False) as http:
+    with serving(settings) as http:
         yield http
 
 
@@ -62,30 +60,39 @@ def say(ask: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @pytest.fixture
-def full(say, ask, world):
+def full(world):
     """Harold's memory with observations, a generation and what it replaced, over two threads."""
+    filled("full", world, _fill)
+    return world
+
+
+def _fill(world: World) -> None:
     for n in range(12):
-        say(f"a-{n}", thread="t-1")
-        say(f"b-{n}", thread="t-2")
+        world.say(f"about a-{n}", id=f"a-{n}", thread="t-1")
+        world.say(f"about b-{n}", id=f"b-{n}", thread="t-2")
         world.settle()
-    ask("POST", f"{HAROLD}/reflect", json={})
+    world.om.force_reflect("harold")
     world.settle()
     for n in range(12, 20):
-        say(f"a-{n}", thread="t-1")
+        world.say(f"about a-{n}", id=f"a-{n}", thread="t-1")
         world.settle()
-    return world
 
 
 @pytest.fixture
-def old(say, ask, world):
+def old(world):
     """Harold's memory, with a generation and observations."""
-    for n in range(14):
-        say(f"m-{n}")
-        world.settle()
-    ask("POST", f"{HAROLD}/reflect", json={})
-    world.settle()
-    say("m-14", "m-15")
+    filled("old", world, _fill_old)
     return world
+
+
+def _fill_old(world: World) -> None:
+    for n in range(14):
+        world.say(f"about m-{n}", id=f"m-{n}")
+        world.settle()
+    world.om.force_reflect("harold")
+    world.settle()
+    world.say("about m-14", id="m-14")
+    world.say("about m-15", id="m-15")
 
 
 @pytest.fixture
@@ -129,15 +136,6 @@ def threads(monkeypatch):
 @pytest.fixture
 def narrow(settings, ring):
     """An app with room for little, and somebody with a key."""
-    given = load_settings(
-        None,
-        {
-            "OM_PREFIX": settings.prefix,
-            "OM_REDIS_URL": settings.redis_url,
-            "OM_API__STREAMS_PER_KEY": "1",
-            "OM_API__REQUESTS_PER_KEY": "2",
-            "OM_API__TURNS_PER_KEY": "1",
-        },
-    )
-    with TestClient(make_app(given), raise_server_exceptions=False) as http:
+    limits = {f"api__{name}_per_key": n for name, n in (("streams", "1"), ("requests", "2"), ("turns", "1"))}
+    with serving(settings_of(settings, **limits)) as http:
         yield http, lambda: {"Authorization": f"Bearer {ring.create(['harold'], 'writer')[1]}"}

@@ -1,8 +1,7 @@
 """An app as a whole: one document, settings that change, figures that are told."""
 
-import httpx2
 import jsonschema
-import pytest
+from served import serving
 from starlette.testclient import TestClient
 
 from om_api import load_settings
@@ -24,34 +23,23 @@ def test_settings_that_change_while_it_runs_are_taken_up(server_url, client, pre
         wait_until(lambda: http.post(f"{THREAD}/messages", json=given).status_code == 422, "the new settings")
 
 
-@pytest.fixture
-def tells_often(monkeypatch):
-    """An app that is made after this tells its figures all the time."""
-    monkeypatch.setattr(apps, "TELL_S", 0.05)
-
-
-def test_contexts_served_are_counted_though_nobody_pushes(tells_often, world, ask, wait_until):
+def test_contexts_served_are_counted_though_nobody_pushes(world, settings, monkeypatch, wait_until):
     world.say("message 0")
-    ask("GET", "/v1/resources/harold/threads/t-1/context")
-    ask("GET", "/v1/resources/harold/threads/t-1/context")
+    monkeypatch.setattr(apps, "TELL_S", 0.05)
+    with serving(settings, locked=False) as http:
+        for _ in range(2):
+            http.get(f"{THREAD}/context")
+        counted = f"{world.prefix}:counted:harold"
+        wait_until(lambda: world.client.hget(counted, "served|contexts") == b"2", "figures of two contexts")
 
-    wait_until(
-        lambda: world.client.hget(f"{world.prefix}:counted:harold", "served|contexts") == b"2",
-        "figures of two contexts",
-    )
 
-
-def test_the_document_is_written_once(app, monkeypatch):
+def test_the_document_is_written_once_and_every_schema_in_it_is_one(app, monkeypatch):
     first = app.get("/v1/openapi.json")
     monkeypatch.setattr(app.app, "openapi", None)
-
     assert app.get("/v1/openapi.json").content == first.content
-    assert isinstance(first, httpx2.Response)
 
-
-def test_the_document_says_where_its_server_is_and_every_schema_in_it_is_one(app):
-    document = app.get("/v1/openapi.json").json()
-
+    document = first.json()
     assert [server["url"] for server in document["servers"]] == ["/"]
+    assert "/mcp" not in document["paths"]
     for schema in document["components"]["schemas"].values():
         jsonschema.Draft202012Validator.check_schema(schema)

@@ -6,7 +6,7 @@ import pytest
 from servers import Server
 
 from om_api import AsyncObservationalMemory, InvalidInputError, ObservationalMemory, StoreError, load_settings
-from om_api.integrations.framework_memory import FrameworkMemory, recall_spec
+from om_api.integrations.framework_memory import FrameworkMemory
 from om_api.integrations.turn import AgentTurn, HeldItems, kept_as
 
 
@@ -43,27 +43,6 @@ def test_what_has_an_id_is_kept_once_by_it(memory):
     assert kept(memory) == ["ok", "fine", "ok"]
 
 
-def test_a_history_some_of_which_has_ids_is_kept_once(memory):
-    adapter, talk = (
-        FrameworkMemory(memory),
-        [("assistant", "hello", "a1"), ("user", "ok", None), ("assistant", "fine", "a2")],
-    )
-    for end in (1, 2, 3, 3):
-        adapter.record(turn(*talk[:end]))
-
-    assert kept(memory) == ["hello", "ok", "fine"]
-
-
-def test_the_raw_messages_are_the_history_of_a_framework_that_keeps_none(memory):
-    memory.add_message({"role": "user", "content": "hi", "id": "u1"}, resource_id="harold", thread_id="t-1")
-    adapter = FrameworkMemory(memory)
-    raw = asyncio.run(adapter.araw("harold", "t-1"))
-    names = adapter.record(AgentTurn("harold", "t-1", [HeldItems(("<hi>",), (message,)) for message in raw]))
-
-    assert names == ["u1"]
-    assert kept(memory) == ["hi"]
-
-
 def test_who_says_the_same_in_the_next_run_has_said_it_again(memory):
     for name in ("u1", "u2", None, None):
         FrameworkMemory(memory).record(turn(("user", "ok", name)))
@@ -78,23 +57,6 @@ def test_a_history_under_new_ids_each_time_is_found_by_what_it_says(memory):
         adapter.record(turn(*((role, text, f"r{run}-{n}") for n, (role, text) in enumerate(talk[:end]))))
 
     assert kept(memory) == [text for _, text in talk]
-
-
-def test_a_history_without_ids_is_kept_once(memory):
-    talk = [("user", "hi", None), ("assistant", "hello", None), ("user", "ok", None), ("assistant", "fine", None)]
-    for end in (1, 2, 3, 4):
-        FrameworkMemory(memory).record(turn(*talk[:end]))
-
-    assert kept(memory) == ["hi", "hello", "ok", "fine"]
-
-
-def test_a_history_of_which_only_some_have_ids_is_kept_once(memory):
-    talk = [("user", "hi", "u1"), ("assistant", "hello", None), ("user", "ok", "u2"), ("assistant", "fine", None)]
-    adapter = FrameworkMemory(memory)
-    for end in (1, 2, 3, 4, 4):
-        adapter.record(turn(*talk[:end]))
-
-    assert kept(memory) == ["hi", "hello", "ok", "fine"]
 
 
 def test_a_history_of_which_one_id_is_known_is_known_by_its_ids(memory):
@@ -116,13 +78,6 @@ def test_what_was_erased_does_not_come_back_with_the_history(memory):
     assert not [text for text in kept(memory) if "4711" in text]
 
 
-def test_a_view_is_what_the_memory_holds(memory):
-    memory.add_message({"role": "user", "content": "said elsewhere"}, resource_id="harold", thread_id="t-1")
-    view = FrameworkMemory(memory).view(turn(("user", "hi", "u1")), render)
-
-    assert view.items[:2] == ["said elsewhere", "hi"]
-
-
 def test_asyncio_has_the_same_in_whatever_loop(memory):
     adapter = FrameworkMemory(memory)
     asyncio.run(adapter.arecord(turn(("user", "hi", "u1"))))
@@ -130,16 +85,6 @@ def test_asyncio_has_the_same_in_whatever_loop(memory):
 
     assert view.items[:2] == ["hi", "hello"]
     assert "hello" in asyncio.run(adapter.arecall({"query": "hello"}, "harold"))
-
-
-def test_a_tool_asked_wrongly_is_answered_with_what_is_permitted(memory):
-    assert "needs a query" in FrameworkMemory(memory).recall({}, "harold")
-
-
-def test_recall_is_a_tool_as_its_provider_takes_it():
-    spec = recall_spec()
-
-    assert (spec.name, spec.parameters["required"]) == ("recall", ["query"])
 
 
 def test_another_kind_of_memory_is_refused_with_what_to_hand_over(server_client, prefix):

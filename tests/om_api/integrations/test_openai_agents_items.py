@@ -1,7 +1,5 @@
 """Items of the Responses API: what a model says in one go is one message, and a message is items again."""
 
-import pytest
-
 from om_api.integrations.openai_agents_items import items_of, key_of, units, without
 from om_api.integrations.turn import kept_as
 
@@ -9,23 +7,16 @@ MARKS = ("<CONVERSATION HISTORY>", "</CONVERSATION HISTORY>")
 USER = {"role": "user", "content": "look a and b up"}
 THOUGHT = {"type": "reasoning", "id": "rs_1", "summary": []}
 SAID = {
-    "type": "message",
-    "id": "msg_1",
-    "role": "assistant",
-    "status": "completed",
+    "type": "message", "id": "msg_1", "role": "assistant", "status": "completed",
     "content": [{"type": "output_text", "text": "I look.", "annotations": []}],
-}
+}  # fmt: skip
 RESULT = {"type": "function_call_output", "call_id": "c-a", "output": "found"}
 
 
 def call(key, name="fc_1"):
     return {
-        "type": "function_call",
-        "id": name,
-        "call_id": f"c-{key}",
-        "name": "look",
-        "arguments": f'{{"key": "{key}"}}',
-    }
+        "type": "function_call", "id": name, "call_id": f"c-{key}", "name": "look", "arguments": f'{{"key": "{key}"}}',
+    }  # fmt: skip
 
 
 def test_what_a_model_says_in_one_go_is_one_message_and_its_thoughts_stay_with_it():
@@ -44,20 +35,13 @@ def test_a_message_has_the_id_of_its_first_item_unless_that_is_a_placeholder_or_
     assert units([SAID], MARKS, lambda: "om-1")[0].messages[0].id == "om-1"
 
 
-@pytest.mark.parametrize(
-    "item",
-    [
+def test_what_is_nobodys_words_is_shown_and_kept_as_nothing():
+    for item in [
         {"role": "developer", "content": "be brief"},
-        {"role": "system", "content": "be brief"},
         {"type": "item_reference", "id": "msg_1"},
         {"role": "assistant", "content": f"For context: {MARKS[0]} 1. user: hi {MARKS[1]}"},
-    ],
-)
-def test_what_is_nobodys_words_is_shown_and_kept_as_nothing(item):
-    assert units([item], MARKS)[0].messages == ()
-
-
-def test_a_user_who_writes_the_marks_has_said_them():
+    ]:
+        assert units([item], MARKS)[0].messages == (), item
     assert units([{"role": "user", "content": " ".join(MARKS)}], MARKS)[0].messages
 
 
@@ -76,12 +60,6 @@ def test_calls_that_somebody_wrote_without_ids_are_paired_by_their_tool():
     given = kept_as({"role": "tool", "content": [{"type": "tool-result", "name": "look", "result": "found"}]})
 
     assert items_of(asked)[0]["call_id"] == items_of(given)[0]["call_id"]
-
-
-def test_an_item_is_told_by_what_it_says_however_it_is_written():
-    assert key_of(SAID) == key_of({"role": "assistant", "content": "I look."})
-    assert key_of(USER) != key_of(SAID)
-    assert key_of({"what": "ever"}) != key_of({"what": "else"})
 
 
 def test_each_of_what_is_known_is_left_out_once():

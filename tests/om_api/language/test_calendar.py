@@ -7,40 +7,23 @@ from om_api.language.calendar import DAY_NAMES, Day, LocalTime, days, month_numb
 DAY = 86_400_000
 
 
-@pytest.mark.parametrize(("name", "number"), [("January", 1), ("may", 5), ("SEPT", 9), ("sep", 9), ("Dec", 12)])
-def test_a_month_is_known_by_its_first_three_letters(name, number):
-    assert month_number(name) == number
+def held(text, asked):
+    return [day for span in spans(text) for day in days(asked) if span.holds(day)]
 
 
-def test_another_word_is_no_month():
+def test_months_are_known_by_their_first_three_letters():
+    assert [month_number(name) for name in ("January", "may", "SEPT", "sep", "Dec")] == [1, 5, 9, 9, 12]
     with pytest.raises(ValueError, match="not in tuple"):
         month_number("monday")
-
-
-def test_a_day_is_shown_as_our_lines_write_it():
+    assert {"may", "september", "sept", "sep", "sunday", "sun"} < DAY_NAMES
     assert show_day(date(2025, 3, 4)) == "Mar 4, 2025"
 
 
-def test_the_names_of_days_are_those_of_months_and_weekdays_long_and_short():
-    assert {"may", "september", "sept", "sep", "sunday", "sun"} < DAY_NAMES
-    assert len(DAY_NAMES) == 12 + 11 + 1 + 7 + 7
-
-
-@pytest.mark.parametrize("name", ["No/Where", "", "../etc", "Europe"])
-def test_an_unknown_zone_is_utc(name):
-    assert zone_of(name).key == "UTC"
-
-
-def test_a_day_is_that_of_the_zone():
-    assert [LocalTime(zone).day(10 * DAY + DAY // 2) for zone in ("UTC", "Pacific/Auckland")] == [
-        "Jan 11, 1970",
-        "Jan 12, 1970",
-    ]
-
-
-def test_a_time_out_of_range_is_clamped():
+def test_local_time_is_that_of_the_zone_and_clamped_to_the_calendar():
+    assert {zone_of(name).key for name in ("No/Where", "", "../etc", "Europe")} == {"UTC"}
+    noon = 10 * DAY + DAY // 2
+    assert [LocalTime(zone).day(noon) for zone in ("UTC", "Pacific/Auckland")] == ["Jan 11, 1970", "Jan 12, 1970"]
     clock = LocalTime("UTC")
-
     assert [clock.day(ms) for ms in (-DAY, 0, DAY, 2 * DAY)] == ["Jan 2, 1970"] * 3 + ["Jan 3, 1970"]
     assert [clock.day(ms) for ms in (10**18, 253_402_214_400_000)] == ["Dec 31, 9999"] * 2
     assert clock.day(253_402_214_400_000 - DAY) == "Dec 30, 9999"
@@ -56,40 +39,20 @@ def test_spans_are_read_however_they_are_written():
     assert not over_new_year.holds(Day(0, 2, 1))
 
 
-def test_a_span_holds_its_two_ends_and_nothing_beyond_them():
-    (span,) = spans("Nov 20 - Dec 9, 2025")
-
-    assert list(filter(span.holds, days("Nov 19, Nov 20, Dec 9, Dec 10"))) == days("Nov 20, Dec 9")
-
-
-@pytest.mark.parametrize("text", ["Dec 28 - Jan 3, 2026", "Dec 28, 2025 - Jan 3"])
-def test_a_span_over_new_year_is_of_two_years_whichever_end_says_one(text):
-    (span,) = spans(text)
-
-    asked = days("Dec 27, 2025, Dec 30, 2025, Jan 1, 2026, Jan 4, 2026, Jan 1, 2025, Dec 30, 2026")
-    assert list(filter(span.holds, asked)) == days("Dec 30, 2025, Jan 1, 2026")
-
-
-@pytest.mark.parametrize("text", ["moved from Dec 20 to Dec 4, 2025", "Nov 28 - Nov 2025", "from Jul 9 to Jan 3, 2025"])
-def test_a_later_date_before_an_earlier_one_is_no_span_of_most_of_a_year(text):
+def test_spans_hold_their_two_ends_and_nothing_beyond_them():
     """Catches notes that count as dated, all of them, since somebody put a meeting forward."""
-    asked = days("Jan 5, 2025, Mar 1, 2025, Jul 1, 2025, Dec 30, 2024, Dec 10, 2025")
-
-    assert not [day for span in spans(text) for day in asked if span.holds(day)]
-
-
-def test_a_span_over_new_year_without_a_year_holds_its_two_ends_of_any_year():
-    (span,) = spans("Dec 28 - Jan 3")
-
-    asked = days("Dec 27, 2024, Dec 28, 2024, Jan 3, 2030, Jan 4, 2030")
-    assert list(filter(span.holds, asked)) == days("Dec 28, 2024, Jan 3, 2030")
-
-
-def test_a_span_of_one_day_holds_no_other():
-    (span,) = spans("Dec 4 - Dec 4")
-
-    assert list(filter(span.holds, days("Dec 3, Dec 4, Dec 5"))) == days("Dec 4")
-
-
-def test_what_is_no_date_is_none():
+    two_years = "Dec 27, 2025, Dec 30, 2025, Jan 1, 2026, Jan 4, 2026, Jan 1, 2025, Dec 30, 2026"
+    most = "Jan 5, 2025, Mar 1, 2025, Jul 1, 2025, Dec 30, 2024, Dec 10, 2025"
+    rows = (
+        ("Nov 20 - Dec 9, 2025", "Nov 19, Nov 20, Dec 9, Dec 10", "Nov 20, Dec 9"),
+        ("Dec 28 - Jan 3, 2026", two_years, "Dec 30, 2025, Jan 1, 2026"),
+        ("Dec 28, 2025 - Jan 3", two_years, "Dec 30, 2025, Jan 1, 2026"),
+        ("moved from Dec 20 to Dec 4, 2025", most, ""),
+        ("Nov 28 - Nov 2025", most, ""),
+        ("from Jul 9 to Jan 3, 2025", most, ""),
+        ("Dec 28 - Jan 3", "Dec 27, 2024, Dec 28, 2024, Jan 3, 2030, Jan 4, 2030", "Dec 28, 2024, Jan 3, 2030"),
+        ("Dec 4 - Dec 4", "Dec 3, Dec 4, Dec 5", "Dec 4"),
+    )
+    for text, asked, expected in rows:
+        assert held(text, asked) == days(expected), text
     assert days("13/14 of them may 5 times, 2025-13-99, May I?") == []

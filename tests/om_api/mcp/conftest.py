@@ -1,12 +1,11 @@
 """The memory as a host of MCP meets it, in memory: the SDK's client asks our server, which asks a real store."""
 
 import asyncio
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import pytest
-import redis
 from mcp.client import Client
+from served import client, filled, world
 from world import SMALL, World
 
 from om_api import AsyncObservationalMemory, load_settings
@@ -14,6 +13,8 @@ from om_api.domain.api_keys import ApiKey, Role
 from om_api.mcp.caller import Caller, caller_of, local_caller
 from om_api.mcp.server import make_server
 from om_api.settings import Settings
+
+__all__ = ["client", "world"]
 
 
 class Answer(NamedTuple):
@@ -48,7 +49,7 @@ class Host:
         """What a question to a connected client is answered."""
 
         async def asked():
-            async with AsyncObservationalMemory(self.settings, timeout=0.5) as memory:
+            async with AsyncObservationalMemory(self.settings, timeout=5) as memory:
                 server = make_server(memory, lambda _: self.caller, about="a memory")
                 async with Client(server) as client:
                     return await question(client)
@@ -69,24 +70,9 @@ def key(role: str, *resources: str) -> ApiKey:
 
 
 @pytest.fixture
-def client(server_url: str, prefix: str) -> Iterator[Any]:
-    """A client of the real server; the test's keys are gone afterwards."""
-    with redis.Redis.from_url(server_url) as real:
-        yield real
-        if left := list(real.scan_iter(f"{prefix}*", count=1000)):
-            real.unlink(*left)
-
-
-@pytest.fixture
 def settings(server_url: str, prefix: str) -> Settings:
     """What the server is told."""
     return load_settings(None, {**SMALL, "OM_PREFIX": prefix, "OM_REDIS_URL": server_url, "OM_TIMEZONE": "Asia/Tokyo"})
-
-
-@pytest.fixture
-def world(client: Any, prefix: str) -> World:
-    """A client and workers of the same store."""
-    return World(client, prefix)
 
 
 @pytest.fixture
@@ -110,10 +96,14 @@ def having(settings: Settings, client: Any) -> Any:
 @pytest.fixture
 def noted(world: World) -> World:
     """Harold's memory of two threads, with observations."""
+    filled("noted", world, _note)
+    return world
+
+
+def _note(world: World) -> None:
     for n in range(14):
         world.say(f"In t-{n % 2} it is said that parcel {n} lies in Oslo.", thread=f"t-{n % 2}")
         world.settle()
-    return world
 
 
 @pytest.fixture

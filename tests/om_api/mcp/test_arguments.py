@@ -29,63 +29,39 @@ def refused(given, said=(), arguments=Example):
     return str(caught.value)
 
 
-@pytest.mark.parametrize("name", TOOLS)
-def test_a_schema_is_as_plain_as_hosts_want_it(name):
-    text = json.dumps(schema_of(TOOLS[name].arguments))
-
-    assert not any(word in text for word in ("anyOf", "$ref", "$defs", '"title"', "null"))
-
-
-@pytest.mark.parametrize("name", TOOLS)
-def test_every_argument_says_what_it_is_and_what_it_may_be(name):
-    schema = schema_of(TOOLS[name].arguments)
-
-    assert schema["additionalProperties"] is False
-    for argument, each in schema["properties"].items():
-        assert each.get("description") or argument == "messages"
-        assert {"pattern", "maxLength", "maximum", "maxItems", "maxProperties", "enum"} & each.keys()
+def test_a_schema_is_as_plain_as_hosts_want_it_and_says_what_each_argument_may_be():
+    for name, tool in TOOLS.items():
+        schema = schema_of(tool.arguments)
+        assert not any(word in json.dumps(schema) for word in ("anyOf", "$ref", "$defs", '"title"', "null")), name
+        assert schema["additionalProperties"] is False
+        for argument, each in schema["properties"].items():
+            assert each.get("description") or argument == "messages"
+            assert {"pattern", "maxLength", "maximum", "maxItems", "maxProperties", "enum"} & each.keys(), argument
 
 
-def test_what_is_said_already_is_not_asked_for():
+def test_what_is_said_already_is_not_asked_for_and_completes_a_call():
     schema = schema_of(Example, HAROLD)
 
-    assert set(schema["properties"]) == {"beside", "limit"}
-    assert schema["required"] == []
+    assert (set(schema["properties"]), schema["required"]) == ({"beside", "limit"}, [])
     assert fixed(RecallWords, HAROLD) == {"resource_id"}  # which thread to look in stays open
-
-
-def test_what_is_said_already_completes_a_call_and_may_be_said_again():
     assert read_arguments(Example, {}, HAROLD).thread_id == "t-1"
-    assert read_arguments(Example, {"thread_id": "t-1"}, HAROLD).resource_id == "harold"
     assert refused({"thread_id": "t-2"}, HAROLD) == "thread_id is t-1 here and can be no other: leave it out"
 
 
-@pytest.mark.parametrize(
-    ("given", "why"),
-    [
+def test_what_is_wrong_is_said_in_few_words():
+    for given, why in [
         ({}, "resource_id is missing; thread_id is missing"),
         ({**HAROLD, "limit": 0}, "limit: Input should be greater than or equal to 1"),
         ({**HAROLD, "limit": 10**9}, "limit: Input should be less than or equal to 10"),
         ({**HAROLD, "limt": 1}, "limt is no argument here: did you mean limit?"),
         ({**HAROLD, "zzz": 1}, "zzz is no argument here: permitted are resource_id, thread_id, beside, limit"),
-        ({**HAROLD, "thread_id": "t 1"}, "thread_id: it is no id: use 1 to 200 of A-Z a-z 0-9 . _ : @ + -"),
         ({**HAROLD, "thread_id": "x" * 201}, "thread_id: it is no id: use 1 to 200 of A-Z a-z 0-9 . _ : @ + -"),
         ({**HAROLD, "thread_id": 7}, "thread_id: Input should be a valid string"),
-    ],
-)
-def test_what_is_wrong_is_said(given, why):
-    assert refused(given) == why
-
-
-def test_what_is_wrong_within_a_message_is_said():
+    ]:
+        assert refused(given) == why
     why = refused({"messages": [{"role": "robot", "content": "", "contents": "x"}]}, HAROLD, AddMessages)
-
     assert "messages.0.role: Input should be 'user' or 'assistant'" in why
-    assert "messages.0.content: String should have at least 1 character" in why
     assert "messages.0.contents: there is no such field" in why
-
-
-def test_a_refusal_is_short_whatever_was_sent():
     assert len(refused({f"x{n}" * 500: "y" * 10_000 for n in range(100)})) < 2_000
 
 

@@ -25,12 +25,6 @@ def listed(host):
     return host.ask(asked)
 
 
-def test_a_context_is_read_by_its_address(host, world):
-    world.say("My flight is on Friday.")
-
-    assert "My flight is on Friday." in read(host, "om://harold/threads/t-1/context")
-
-
 def test_ids_are_written_into_an_address_as_the_template_has_them(anybody, world, having):
     world.say("hello", resource="me@home", thread="a:b+c")
     host = having("reader", "me@home")
@@ -41,39 +35,26 @@ def test_ids_are_written_into_an_address_as_the_template_has_them(anybody, world
 
 
 def test_contexts_are_listed_page_by_page(host, world, having, anybody):
-    for n in range(120):
+    for n in range(110):
         world.say("hello", thread=f"t-{n:03}")
 
-    assert listed(host) == [f"om://harold/threads/t-{n:03}/context" for n in range(120)]
+    assert listed(host) == [f"om://harold/threads/t-{n:03}/context" for n in range(110)]
     assert listed(having("reader", "harold", thread="t-9")) == ["om://harold/threads/t-9/context"]
     assert listed(anybody) == []
 
 
-@pytest.mark.parametrize(
-    ("uri", "why"),
-    [
+def test_what_is_not_there_to_be_read(having):
+    for uri, why in [
         ("om://harold", "no address of a context: use om://{resource_id}/threads/{thread_id}/context"),
         ("om://harold/threads/a%20b/context", "is not an id"),
         ("om://harold/threads/../context", "is not an id"),
         ("file:///etc/passwd", "no address of a context"),
         ("om://berta/threads/t-1/context", "bound to harold, not to berta"),
-    ],
-)
-def test_what_is_not_there_to_be_read(having, uri, why):
-    with pytest.raises(BaseException) as caught:
-        read(having("reader", "harold"), uri)
-    told = caught.value
-    while isinstance(told, BaseExceptionGroup):
-        (told,) = told.exceptions
-
-    assert isinstance(told, MCPError)
-    assert why in str(told)
-
-
-def test_the_template_is_listed(host):
-    async def asked(client):
-        return (await client.list_resource_templates()).resource_templates
-
-    (one,) = host.ask(asked)
-
-    assert one.uri_template == "om://{resource_id}/threads/{thread_id}/context"
+    ]:
+        with pytest.raises(BaseException) as caught:
+            read(having("reader", "harold"), uri)
+        told = caught.value
+        while isinstance(told, BaseExceptionGroup):
+            (told,) = told.exceptions
+        assert isinstance(told, MCPError)
+        assert why in str(told), uri

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from types import SimpleNamespace
 
 import pytest
 
@@ -36,23 +35,20 @@ def scope(headers):
     return {"type": "http", "method": "POST", "path": "/mcp", "query_string": b"", "headers": named, "state": {}}
 
 
-@pytest.mark.parametrize("version", ["2025-03-26", "2025-06-18", "2025-11-25"])
-def test_a_call_is_answered_without_a_word_before_it(settings, client, version):
-    (found,) = answers(settings, json.dumps(CALL).encode(), **{"mcp-protocol-version": version})
-
-    assert (found.status, found.headers["content-type"]) == (200, "application/json")
-    assert "mcp-session-id" not in found.headers
-    assert json.loads(found.body)["result"]["content"][0]["text"].startswith("Nothing is kept of harold yet")
+def test_a_call_is_answered_without_a_word_before_it(settings, client):
+    for version in ("2025-03-26", "2025-06-18", "2025-11-25"):
+        (found,) = answers(settings, json.dumps(CALL).encode(), **{"mcp-protocol-version": version})
+        assert (found.status, found.headers["content-type"]) == (200, "application/json"), version
+        assert "mcp-session-id" not in found.headers
+        told = json.loads(found.body)["result"]["content"][0]["text"]
+        assert told.startswith("Nothing is kept of harold yet")
 
 
 @pytest.mark.timeout(20)
 def test_what_would_stay_open_is_refused_and_holds_up_nobody(settings, client):
     listen = {
-        "jsonrpc": "2.0",
-        "id": 7,
-        "method": "subscriptions/listen",
-        "params": {"notifications": {}, "_meta": META},
-    }
+        "jsonrpc": "2.0", "id": 7, "method": "subscriptions/listen", "params": {"notifications": {}, "_meta": META},
+    }  # fmt: skip
     (found, after) = answers(
         settings,
         json.dumps(listen).encode(),
@@ -68,25 +64,9 @@ def test_what_would_stay_open_is_refused_and_holds_up_nobody(settings, client):
     assert after.status in {200, 400}
 
 
-@pytest.mark.parametrize(
-    ("body", "status", "word"),
-    [(b"{nonsense", 400, "Parse error"), (b"x" * 10_001, 413, "too large"), (b"[]", 400, "")],
-)
-def test_what_is_no_request_is_refused(settings, client, body, status, word):
-    (found,) = answers(settings, body)
+def test_what_is_no_request_is_refused(settings, client):
+    found = answers(settings, b"{nonsense", b"x" * 10_001, b"[]")
 
-    assert found.status == status
-    assert word in found.body.decode()
-
-
-def test_what_its_owner_refuses_is_told_in_the_owners_words(settings, client):
-    def refused(_):
-        raise PermissionError("not now")
-
-    def caller(_):
-        found = local_caller("harold")
-        return SimpleNamespace(key=SimpleNamespace(role=found.key.role, covers=refused), said=found.said, check=refused)
-
-    (found,) = answers(settings, json.dumps(CALL).encode(), caller=caller, told=lambda error: f"wait: {error}")
-
-    assert "wait: not now" in found.body.decode()
+    assert [each.status for each in found] == [400, 413, 400]
+    assert "Parse error" in found[0].body.decode()
+    assert "too large" in found[1].body.decode()

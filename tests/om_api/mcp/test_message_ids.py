@@ -12,29 +12,10 @@ def kept(texts, names):
     return [Message(role="user", content=text, id=name) for text, name in zip(texts, names, strict=True)]
 
 
-def test_the_end_of_a_thread_said_again_has_its_ids():
+def test_the_end_of_a_thread_said_again_has_its_ids_and_what_stands_elsewhere_is_new():
     there = kept(["a", "b", "c"], ["m-1", "m-2", "m-3"])
 
     assert names_of(said("b", "c"), there) == ["m-2", "m-3"]
     assert names_of(said("a", "b", "c"), there) == ["m-1", "m-2", "m-3"]
-
-
-def test_what_stands_elsewhere_is_said_again_and_new():
-    there = kept(["a", "b"], ["m-1", "m-2"])
-
-    assert not {*names_of(said("a"), there)} & {"m-1", "m-2"}
-    assert not {*names_of(said("b", "a"), there)} & {"m-1", "m-2"}
-
-
-def test_two_calls_at_once_have_the_same_ids():
-    there = kept(["a"], ["m-1"])
-
-    assert names_of(said("b", "c"), there) == names_of(said("b", "c"), there)
-    assert len({*names_of(said("ok", "ok"), there)}) == 2
-
-
-def test_an_id_that_is_given_stays():
-    there = kept(["a"], ["m-1"])
-
-    assert names_of(said("a", name="m-7"), there) == ["m-7"]
-    assert names_of([*said("x", name="m-8"), *said("y")], there)[0] == "m-8"
+    assert names_of(said("c", name="m-7"), there) == ["m-7"]
+    assert not {*names_of(said("a"), there), *names_of(said("c", "b"), there)} & {"m-1", "m-2", "m-3"}

@@ -4,19 +4,6 @@ import pytest
 from mcp import MCPError
 
 from om_api import load_settings
-from om_api.domain.extras import installed
-
-
-def test_it_says_who_it_is_and_how_it_is_used(host):
-    async def asked(client):
-        return client.server_info, client.instructions, client.server_capabilities
-
-    who, about, offers = host.ask(asked)
-
-    assert (who.name, who.version) == ("cortex-om", installed())
-    assert about == "a memory"
-    assert all((offers.tools, offers.resources, offers.prompts))
-    assert not offers.resources.subscribe
 
 
 def test_a_resource_that_cannot_be_read_now_is_told_with_what_to_do(host):

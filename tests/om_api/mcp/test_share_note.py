@@ -25,11 +25,7 @@ def test_others_notes_are_read_where_the_key_is_bound_to_them(world, having):
     world.say("the vault is blue", resource="albert")
     world.om.force_observe("t-1", "albert")
     world.settle()
-    both, one = having("reader", "harold", "albert"), having("reader", "harold")
-    context = both("get_context", resource_id="harold", thread_id="t-1", also=["albert"])
-    recalled = both("recall", resource_id="harold", query="vault", also=["albert"])
-
-    assert "the vault is blue" in context.text
-    assert "of albert, message" in recalled.text
-    assert one("get_context", thread_id="t-1", also=["albert"]).failed
-    assert one("recall", query="vault", also=["albert"]).failed
+    for bound, refused in ((("harold", "albert"), False), (("harold",), True)):
+        host, own = having("reader", *bound), {"resource_id": "harold", "also": ["albert"]}
+        for answer in (host("get_context", thread_id="t-1", **own), host("recall", query="vault", **own)):
+            assert (answer.failed, "vault is blue" in answer.text) == (refused, not refused), bound

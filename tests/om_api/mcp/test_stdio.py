@@ -18,17 +18,3 @@ def test_lines_are_read_as_they_come():
 
     assert asyncio.run(read()) == ["one\n", "tw�\n"]
     os.close(reads)
-
-
-def test_who_stops_reading_waits_for_no_line():
-    reads, writes = os.pipe()
-
-    async def read():
-        async with asyncio.timeout(5):
-            waiting = asyncio.ensure_future(anext(_lines(reads)))
-            await asyncio.sleep(0.05)
-            waiting.cancel()
-
-    asyncio.run(read())
-    os.close(writes)
-    os.close(reads)

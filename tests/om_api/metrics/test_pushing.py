@@ -5,13 +5,12 @@ import select
 import socket
 from contextlib import suppress
 
-import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from traced import Collector
 from world import SMALL, wait_until
 
 from om_api import load_settings
-from om_api.metrics.pushing import EVERY_S, interval_s, keep_pushing
+from om_api.metrics.pushing import keep_pushing
 from om_api.metrics.scraper import Scraper
 from om_api.metrics.series import SERIES
 
@@ -68,15 +67,3 @@ def test_the_end_waits_for_no_answer_of_a_collector_that_hangs(prefix, server_ur
                 pass
 
     assert ended == []
-
-
-def test_without_an_endpoint_nothing_is_measured_for_it(prefix, server_url):
-    """It would hang here for ever, if it did."""
-    asyncio.run(asyncio.wait_for(keep_pushing(_settings(prefix, server_url), None), 5))
-
-
-@pytest.mark.parametrize(("said", "seconds"), [("", EVERY_S), ("5000", 5), ("1", 1), ("soon", EVERY_S)])
-def test_how_often_is_said_by_the_variable_that_everybody_has_for_it(said, seconds):
-    settings = load_settings(None, {"OTEL_METRIC_EXPORT_INTERVAL": said})
-
-    assert interval_s(settings) == seconds

@@ -4,16 +4,19 @@ Every series of the list is in it, whether it has a value or not.
 """
 
 import asyncio
+import re
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
+from scraped import labels_of, scraped
+from served import settings_of
 from world import SMALL
 
 from om_api import load_settings
 from om_api.domain.errors import StoreError
 from om_api.metrics import scraper
 from om_api.metrics.scraper import page
-from om_api.metrics.series import SERIES, Sample
+from om_api.metrics.series import SERIES, Histogram, Sample
 
 
 @pytest.fixture
@@ -41,19 +44,6 @@ def test_who_asks_at_once_is_given_one_answer_and_who_comes_later_another(settin
     assert (len(found), before, after) == (1, 1, 2)
 
 
-def test_who_gives_up_does_not_take_the_answer_from_the_others(settings, server_client):
-    async def one_leaves():
-        asked = scraper.Scraper(settings)
-        first, second = (asyncio.create_task(asked.scrape()) for _ in range(2))
-        await asyncio.sleep(0)
-        first.cancel()
-        text = await second
-        await asked.close()
-        return text
-
-    assert b"cortex_om_workers" in asyncio.run(one_leaves())
-
-
 def test_several_who_ask_in_vain_are_told_so_once_each():
     told = load_settings(None, {"OM_REDIS_URL": "redis://127.0.0.1:1/0"})
 
@@ -66,35 +56,39 @@ def test_several_who_ask_in_vain_are_told_so_once_each():
     assert [type(each) for each in asyncio.run(several())] == [StoreError] * 3
 
 
-@pytest.mark.parametrize(
-    ("broker", "told"),
-    [("amqp://om:s3cret@127.0.0.1:1//", b"cortex_om_broker_up 0.0\n"), ("sqs://", b"cortex_om_broker_up gauge\n#")],
-)
-def test_a_rabbitmq_that_is_away_is_told_and_of_other_brokers_nothing(
-    settings, prefix, server_url, server_client, broker, told
-):
-    named = load_settings(None, {**SMALL, "OM_PREFIX": prefix, "OM_REDIS_URL": server_url, "OM_BROKER_URL": broker})
-
-    async def once():
+def test_a_rabbitmq_that_is_away_is_told_and_of_other_brokers_nothing(settings, server_client):
+    async def once(named):
         asked = scraper.Scraper(named)
         found = await asked.scrape()
         await asked.close()
         return found
 
-    assert told in asyncio.run(once())
+    for broker, told in [
+        ("amqp://om:s3cret@127.0.0.1:1//", b"cortex_om_broker_up 0.0\n"),
+        ("sqs://", b"cortex_om_broker_up gauge\n#"),
+    ]:
+        assert told in asyncio.run(once(settings_of(settings, broker_url=broker))), broker
 
 
-def test_a_series_without_a_value_says_what_it_would_be():
-    families = {family.name: family for family in text_string_to_metric_families(page([]).decode())}
-
-    assert len(families) == len(SERIES)
-    assert {family.documentation for family in families.values()} == {series.help for series in SERIES}
-    assert [family.samples for family in families.values()] == [[]] * len(SERIES)
+def parsed(text):
+    return {family.name: family for family in text_string_to_metric_families(text.decode())}
 
 
-def test_samples_come_in_the_order_of_the_list_however_they_are_given():
-    names = ["cortex_om_resources", "cortex_om_workers"]
-    text = page([Sample(name, (), 1) for name in names]).decode()
-    values = [line for line in text.splitlines() if not line.startswith("#")]
+def test_a_sample_of_every_series_is_read_back_with_its_labels_and_type():
+    names = [name for series in SERIES for name in scraped(series)]
+    assert len(names) == len(set(names))
+    for series in SERIES:
+        assert re.fullmatch(r"cortex_om_[a-z_]+[a-z]", series.name), series.name
+        labels = tuple(f"a {label}\n\"'\\" for label in series.labels)
+        value = Histogram((("1.0", 1), ("+Inf", 2)), 3.5) if series.kind == "histogram" else 7
+        name = series.name.removesuffix("_total" * (series.kind == "counter"))
+        family = parsed(page([Sample(series.name, labels, value)]))[name]
 
-    assert values == ["cortex_om_workers 1.0", "cortex_om_resources 1.0"]
+        assert (family.type, family.documentation) == (series.kind, series.help)
+        assert {sample.name for sample in family.samples} == set(scraped(series))
+        for sample in family.samples:
+            assert set(sample.labels) == labels_of(sample.name)
+            assert tuple(sample.labels[label] for label in series.labels) == labels
+        if series.kind == "histogram":
+            found = {sample.name: sample.value for sample in family.samples}
+            assert (found[f"{name}_count"], found[f"{name}_sum"]) == (2, 3.5)

@@ -29,31 +29,11 @@ def test_who_uses_a_model_is_told_those_who_answer_for_others_included(tmp_path)
     assert models["tiered"].tiers == ("own",)
 
 
-def test_the_local_model_stands_in_where_no_model_that_is_named_has_its_key(tmp_path):
-    models, keyed = found(tmp_path), found(tmp_path, GEMINI_API_KEY="sk-x", OPENAI_API_KEY="sk-y")
-
-    assert models["extractive"].used_by == (
-        ModelUse(None, "reflector", stands_in=True),
-        ModelUse("harold", "reflector", stands_in=True),
-    )
-    assert keyed["extractive"].used_by == ()
-
-
 def test_nothing_is_said_of_agents_that_somebody_may_not_know_of(tmp_path):
     models = found(tmp_path, covers=lambda name: name == "other")
 
     assert "qwen-x" not in models
     assert {use.agent for model in models.values() for use in model.used_by} == {None}
-
-
-def test_prices_are_those_that_are_stated_or_known_and_null_where_nobody_knows(tmp_path):
-    models = found(tmp_path)
-
-    assert models["own"].prices == {"input": 1.0, "cached": 1.0, "output": 2.0}
-    assert models["gemini-2.5-flash"].prices["output"] > models["gemini-2.5-flash"].prices["input"] > 0
-    assert models["gemini-2.5-flash"].context_window == 1_048_576
-    assert (models["qwen-x"].prices, models["qwen-x"].context_window) == (None, 0)
-    assert models["extractive"].prices == {"input": 0.0, "cached": 0.0, "output": 0.0}
 
 
 def test_an_address_is_told_without_what_may_be_secret_and_a_key_by_its_variable(tmp_path):

@@ -3,12 +3,10 @@
 import time
 
 import pytest
-from world import SMALL, World
+from world import SMALL
 
 from om_api import load_settings
-from om_api.ops.queues import Queue, look
-from om_api.store.fleet import presence
-from om_api.store.fleet.presence import Worker
+from om_api.ops.queues import look
 
 
 @pytest.fixture
@@ -30,13 +28,3 @@ def test_what_is_due_is_shown_though_the_broker_is_away(settings, server_client,
     assert found.problem.startswith("the broker cannot be asked: ")
     assert "OM_BROKER_URL" in found.problem
     assert "s3cret" not in found.problem
-
-
-def test_a_queue_has_as_many_workers_as_serve_it(settings, server_client, prefix):
-    world = World(server_client, prefix)
-    worker = Worker(name="w-1", host="h", pid=1, version="1", queues=("observe",))
-    world.services.run(presence.here(world.services.keys, worker))
-    found = {queue.name: queue for queue in look(settings).queues}
-
-    assert found["observe"] == Queue(name="observe", tasks=None, workers=1)
-    assert found["reflect"].workers == 0

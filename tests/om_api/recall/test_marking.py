@@ -1,14 +1,15 @@
 """Where words stand in a text."""
 
+import base64
 import itertools
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from om_api.recall import marking
+from om_api.domain.messages import Message
 from om_api.recall.marking import excerpt, spans
 from om_api.recall.query import parse_query, query_of_text
-from om_api.recall.wording import pieces
+from om_api.recall.said import said
 
 NOW = 1_770_000_000_000
 
@@ -27,41 +28,6 @@ def test_words_are_marked_as_they_stand():
     assert marked("nothing of it", "passport") == []
 
 
-def test_pairs_and_single_characters_of_unparted_scripts_are_marked():
-    assert marked("明日東京駅で", "東京駅") == ["東京駅"]
-    assert marked("東京と京都", "京") == ["京", "京"]
-
-
-def test_words_of_phrases_are_marked_with_their_little_words():
-    assert marked("born to be", '"to be"') == ["to", "be"]
-
-
-def test_an_excerpt_is_where_the_words_are():
-    text = f"{'before ' * 100}the passport lies in the blue drawer {'after ' * 100}"
-    short = excerpt(text, parse_query("passport drawer", NOW, "UTC"), 80)
-
-    assert len(short) <= 80
-    assert "passport lies in the blue drawer" in short
-    assert short.startswith("…")
-    assert short.endswith("…")
-
-
-def test_a_short_text_is_its_own_excerpt():
-    assert excerpt("the passport", parse_query("passport", NOW, "UTC"), 80) == "the passport"
-
-
-def test_a_text_without_the_words_is_cut_at_its_end():
-    assert excerpt("word " * 100, parse_query("passport", NOW, "UTC"), 40).startswith("word word")
-
-
-def test_a_word_is_looked_at_once_however_often_a_text_says_it(monkeypatch):
-    looked = []
-    monkeypatch.setattr(marking, "pieces", lambda word: looked.append(word) or pieces(word))
-
-    assert excerpt("zebra " * 50_000, parse_query("zebra", NOW, "UTC"), 80) == f"{'zebra ' * 13}".rstrip() + "…"
-    assert looked == ["zebra"]
-
-
 @given(st.text(max_size=200), st.text(max_size=40), st.integers(8, 60))
 def test_marks_lie_within_any_text_in_order(text, asked, size):
     query = query_of_text(asked, NOW, "UTC")
@@ -70,3 +36,37 @@ def test_marks_lie_within_any_text_in_order(text, asked, size):
     assert all(0 <= start < end <= len(text) for start, end in found)
     assert all(one[1] < other[0] for one, other in itertools.pairwise(found))
     assert len(excerpt(text, query, size)) <= max(size, min(len(text), size))
+
+
+def of(*parts, role="assistant", **fields):
+    return said(Message(role=role, content=list(parts), **fields))
+
+
+def test_a_call_is_found_by_its_tool_by_what_it_was_given_and_by_what_these_are_called():
+    args = {"city": "Lisbon", "days": [3, {"x": True}]}
+    text = of({"type": "tool-call", "tool_call_id": "call_1", "name": "weather", "args": args})
+    assert text.splitlines() == ["name", "weather", "args", "city", "Lisbon", "days", "3", "x", "True"]
+
+
+def test_a_file_is_found_by_its_name_and_its_data_by_nothing():
+    data = base64.b64encode(bytes(range(256)) * 20).decode()
+    text = of(
+        {"type": "image", "name": "roof.png", "url": f"data:image/png;base64,{data}"},
+        {"type": "file", "name": "plan.pdf", "mime": "application/pdf", "data": data},
+        role="user",
+    )
+
+    assert ("roof.png" in text, "plan.pdf" in text, "application/pdf" in text) == (True, True, True)
+    assert data[:40] not in text
+
+
+def test_what_nests_a_thousand_lists_is_found_by_its_name():
+    deep = "walnut"
+    for _ in range(3_000):
+        deep = [deep]
+    text = of(
+        {"type": "tool-call", "tool_call_id": "c", "name": "weather", "args": {"x": deep}},
+        {"type": "text", "text": "and so"},
+    )
+
+    assert text == "weather\nand so"

@@ -1,13 +1,15 @@
 """Queries that are typed, and those that are made of what was said."""
 
 from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from om_api.domain.errors import InvalidInputError
-from om_api.recall.query import COMMON, MOST_SAID, MOST_WORDS, NOTHING, ONLY_EXCLUDED, Query, parse_query, query_of_text
+from om_api.recall.days import periods
+from om_api.recall.query import NOTHING, parse_query, query_of_text
 
 NOW = round(datetime(2026, 3, 10, 12, tzinfo=UTC).timestamp() * 1000)
 MAY = round(datetime(2025, 5, 1, tzinfo=UTC).timestamp() * 1000)
@@ -15,11 +17,6 @@ MAY = round(datetime(2025, 5, 1, tzinfo=UTC).timestamp() * 1000)
 
 def parsed(text):
     return parse_query(text, NOW, "UTC")
-
-
-def test_words_are_searched_without_those_that_carry_nothing():
-    assert parsed("What was the passport number?").words == ("passport", "number")
-    assert parsed("Wo ist mein Reisepass?").words == ("reisepass",)
 
 
 def test_syntax_is_read():
@@ -33,99 +30,30 @@ def test_syntax_is_read():
     assert f"{datetime.fromtimestamp(query.before / 1000, UTC):%Y-%m-%d}" == "2026-05-01"
 
 
-def test_what_is_quoted_keeps_its_little_words():
-    assert parsed('"to be or not to be"').words == ("to", "be", "or", "not")
+def test_a_query_without_words_says_what_to_do():
+    for text in ("", "   ", "?!", "\x00\x1f", '""', "- -"):
+        assert parsed(text).reason == NOTHING, text
 
 
-def test_a_time_of_day_may_bound_too():
-    assert parsed("x after:2025-05-01T09:30:00Z").after == MAY + 34_200_000
-
-
-@pytest.mark.parametrize("text", ["", "   ", "?!", "\x00\x1f", '""', "- -"])
-def test_a_query_without_words_says_what_to_do(text):
-    assert parsed(text).reason == NOTHING
-
-
-def test_only_little_words_are_searched_for_and_told():
-    query = parsed("what is it")
-
-    assert (query.words, query.reason, query.notes) == (("what", "is", "it"), "", (COMMON,))
-
-
-def test_a_query_that_only_excludes_says_so():
-    assert parsed("-work").reason == ONLY_EXCLUDED
-
-
-def test_a_broken_quote_is_a_word():
-    query = parsed('"blue drawer')
-
-    assert (query.words, query.phrases) == (("blue", "drawer"), ())
-
-
-def test_a_long_query_is_bounded_and_says_so():
-    query = parsed(" ".join(f"word{number}" for number in range(20_000)))
-
-    assert len(query.words) == MOST_WORDS
-    assert (f"only the first {MOST_WORDS} words of the query were searched for",) == query.notes
-
-
-@pytest.mark.parametrize("words", [(), ("harbour",), ("harbour", "crane")])
-def test_one_that_is_long_with_few_words_says_how_much_of_it_was_read(words):
+def test_one_that_is_long_with_few_words_says_how_much_of_it_was_read():
     """Breaks without: "only the first 0 words of the query were searched for"."""
-    query = parsed(" ".join(words).ljust(8_001))
-
-    assert query.words == words
-    assert query.notes == ("only the first 8,000 characters of the query were read",)
-    assert parsed(" ".join(words).ljust(8_000)).notes == ()
-
-
-def test_what_is_excluded_is_bounded_too():
-    query = parsed("harbour " + " ".join(f"-word{number}" for number in range(200)))
-
-    assert len(query.excluded) == MOST_WORDS
-    assert query.notes == (f"only the first {MOST_WORDS} excluded words were heeded",)
+    for words in [(), ("harbour",)]:
+        query = parsed(" ".join(words).ljust(8_001))
+        assert query.words == words, words
+        assert query.notes == ("only the first 8,000 characters of the query were read",), words
+        assert parsed(" ".join(words).ljust(8_000)).notes == (), words
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
+def test_nonsense_in_a_field_names_what_is_permitted():
+    for text, told in [
         ("x role:king", "role:king is none: use one of user, assistant, system, tool"),
         ("x before:soon", "before:soon is no date: use 2025-05-01"),
         ("x after:2025-02-30", "after:2025-02-30 is no date"),
         ("x thread:a/b", "thread: 'a/b' is not an id"),
         ("x -role:user", "-role: cannot be excluded"),
-    ],
-)
-def test_nonsense_in_a_field_names_what_is_permitted(text, told):
-    with pytest.raises(InvalidInputError, match=told):
-        parsed(text)
-
-
-def test_dates_stand_beside_words_or_alone():
-    assert (parsed("passport last week").words, len(parsed("passport last week").periods)) == (("passport",), 1)
-    assert (parsed("last week").words, len(parsed("last week").periods), parsed("last week").reason) == ((), 1, "")
-
-
-@pytest.mark.parametrize(
-    "text", ["yesterday", "in May", "what did I say last week?", "in 2025", "3 days ago", "two weeks ago", "on the 3rd"]
-)
-def test_a_question_of_dates_alone_is_one_whatever_number_is_in_it(text):
-    assert parsed(text).only_dates
-
-
-@pytest.mark.parametrize("text", ["passport in May", "3 keys", "two", '"in May"', "-work", ""])
-def test_one_with_a_word_or_without_a_date_is_none(text):
-    assert not parsed(text).only_dates
-
-
-def test_phrases_are_compared_with_the_text():
-    query = parsed('"blue drawer" -"at work"')
-
-    assert query.admits("It is in the BLUE drawer.")
-    assert not query.admits("The drawer is blue")
-    assert not query.admits("the blue drawer at work")
-    assert parsed('"水を飲"').admits("冷たい水を飲む")
-    assert Query().admits("")
+    ]:
+        with pytest.raises(InvalidInputError, match=told):
+            parsed(text)
 
 
 def test_nothing_that_a_user_says_is_syntax():
@@ -133,18 +61,6 @@ def test_nothing_that_a_user_says_is_syntax():
 
     assert (query.phrases, query.excluded, query.threads) == ((), (), ())
     assert {"role:king", "thread:a/b"} <= set(query.words)
-
-
-def test_questions_of_a_long_text_are_read_first():
-    told = " ".join(f"word{number}" for number in range(500))
-    query = query_of_text(f"{told}. Where is my passport?", NOW, "UTC")
-
-    assert query.words[0] == "passport"
-    assert len(query.words) == MOST_SAID
-
-
-def test_small_talk_searches_for_nothing():
-    assert query_of_text("Is it so?", NOW, "UTC").reason == NOTHING
 
 
 @given(st.text(max_size=300))
@@ -159,9 +75,26 @@ def test_any_text_is_a_query_or_told_what_is_wrong(text):
     assert query.admits(text) in {True, False}
 
 
-@pytest.mark.parametrize("typed", ["role:\ud800", "after:\ud800", "thread:\ud800"])
-def test_a_refusal_names_half_a_character_as_what_can_be_printed(typed):
-    with pytest.raises(InvalidInputError) as refused:
-        parse_query(typed, NOW, "UTC")
+def days_of(found, zone="UTC"):
+    return [
+        tuple(f"{datetime.fromtimestamp(ms / 1000, ZoneInfo(zone)):%Y-%m-%d %H}" for ms in period) for period in found
+    ]
 
-    assert refused.value.args[0].encode()
+
+def test_dates_in_words_look_back():
+    for text, first, until in [
+        ("what did I say in May", "2025-05-01", "2025-06-01"),
+        ("what will we do last week", "2026-03-02", "2026-03-09"), ("on March 3", "2026-03-03", "2026-03-04"),
+        ("May 2025", "2025-05-01", "2025-06-01"), ("yesterday", "2026-03-09", "2026-03-10"),
+        ("3 days ago", "2026-03-07", "2026-03-08"), ("trips in 2024", "2024-01-01", "2025-01-01"),
+    ]:  # fmt: skip
+        assert (f"{first} 00", f"{until} 00") in days_of(periods(text, NOW, "UTC")), text
+
+
+def test_days_are_those_of_the_zone():
+    assert days_of(periods("in May 2025", NOW, "Asia/Tokyo"), "Asia/Tokyo") == [("2025-05-01 00", "2025-06-01 00")]
+
+
+def test_what_names_no_day_behind_us_names_none():
+    for text in ("", "nothing here", "February 30", "may I ask", "0000-00-00", "in 5 weeks"):
+        assert periods(text, NOW, "UTC") == (), text

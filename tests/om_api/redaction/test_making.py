@@ -1,23 +1,16 @@
-import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
 from om_api.domain.errors import SettingsError
 from om_api.domain.extras import MissingExtraError
-from om_api.redaction import making
+from om_api.redaction import making, presidio
 from om_api.redaction.making import redactor
+from om_api.redaction.redactor import Redactions
 from om_api.settings.sections.redaction_settings import RedactionSettings
 
 KEYED = RedactionSettings(kinds=("email",), key_env="A_KEY")
-
-
-def test_it_is_made_once_for_a_key_and_anew_for_another(monkeypatch):
-    monkeypatch.setenv("A_KEY", "0123456789abcdef")
-    first = redactor(KEYED)
-    assert redactor(KEYED) is first
-    monkeypatch.setenv("A_KEY", "fedcba9876543210")
-    assert redactor(KEYED) is not first
 
 
 @pytest.mark.parametrize(("key", "says"), [("", "is not set"), ("short", "holds 5 characters")])
@@ -37,8 +30,24 @@ def test_a_package_that_lacks_is_named_with_what_brings_it(monkeypatch):
         redactor(RedactionSettings(kinds=("email",), region="CH"))
 
 
-def test_none_of_its_packages_is_loaded_while_nothing_is_redacted():
-    names = {"phonenumbers", "stdnum", "om_api.redaction.vault"}
-    code = f"import sys, om_api; om_api.ObservationalMemory; print({names} & set(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "set()"
+class _Analyzer:
+    def analyze(self, text, language, entities):
+        assert (language, "PERSON" in entities) == ("en", False)
+        return [
+            SimpleNamespace(entity_type="PHONE_NUMBER", start=0, end=3, score=0.4),
+            SimpleNamespace(entity_type="CRYPTO", start=4, end=6, score=1.0),
+            SimpleNamespace(entity_type="EMAIL_ADDRESS", start=7, end=8, score=0.1),
+        ]
+
+
+def test_presidio_finds_beside_our_patterns_and_is_named_where_it_is_not_installed(monkeypatch):
+    making._made.cache_clear()
+    monkeypatch.setattr(presidio, "installed", lambda: presidio.finder(_Analyzer()))
+    redactor = making.redactor(RedactionSettings(kinds=("email", "secret", "phone"), engine="presidio"))
+    assert redactor.text("abc de ada@example.com", Redactions()) == "[phone] [secret] [email]"
+    monkeypatch.undo()
+    making._made.cache_clear()
+
+    monkeypatch.setitem(sys.modules, "spacy", None)
+    with pytest.raises(MissingExtraError, match=r"cortex-om\[presidio\]"):
+        making.redactor(RedactionSettings(kinds=("email",), region="DE", engine="presidio"))

@@ -1,23 +1,20 @@
 from functools import partial
+from typing import NamedTuple
 
 import msgspec
-import pytest
 
 from om_api.domain.messages import Message
 from om_api.redaction.finding import find
-from om_api.redaction.placeholders import KINDS
+from om_api.redaction.making import redactor
+from om_api.redaction.placeholders import KINDS, placeholders, put_back, put_back_in
+from om_api.redaction.records import entry, field, note
 from om_api.redaction.redactor import Redactions, Redactor
 from om_api.redaction.vault import Vault
+from om_api.settings.sections.redaction_settings import RedactionSettings
 
 EMAIL = "ada@example.com"
 PLAIN = Redactor(partial(find, kinds=KINDS))
 KEYED = Redactor(partial(find, kinds=KINDS), vault=Vault("0123456789abcdef"))
-
-
-def test_without_a_key_only_the_kind_stands_there():
-    told = Redactions()
-    assert PLAIN.text(f"to {EMAIL}, cc {EMAIL}", told) == "to [email], cc [email]"
-    assert (dict(told.counts), told.sealed) == ({"email": 2}, {})
 
 
 def test_with_a_key_equal_values_are_equal_and_others_are_not():
@@ -28,13 +25,13 @@ def test_with_a_key_equal_values_are_equal_and_others_are_not():
     assert KEYED.text(EMAIL, Redactions()) == one
 
 
-@pytest.mark.parametrize("redactor", [PLAIN, KEYED])
-def test_what_is_redacted_is_not_redacted_again(redactor):
-    value = {"password": "x y", "to": [EMAIL, {"api_key": 'k "1"'}], "n": 5}
-    once = redactor.value(value, Redactions())
-    again = Redactions()
-    assert redactor.value(once, again) == once
-    assert not again
+def test_what_is_redacted_is_not_redacted_again():
+    for each in [PLAIN, KEYED]:
+        value = {"password": "x y", "to": [EMAIL, {"api_key": 'k "1"'}], "n": 5}
+        once = each.value(value, Redactions())
+        again = Redactions()
+        assert each.value(once, again) == once, each
+        assert not again, each
 
 
 def test_what_a_field_is_named_makes_it_a_secret_and_numbers_of_passwords_too():
@@ -59,13 +56,6 @@ def test_a_message_is_redacted_in_all_it_says_and_not_in_what_names_it():
     assert given.metadata == {"x": EMAIL}
 
 
-def test_what_holds_nothing_is_the_same_object():
-    message = Message(role="user", content="hello", metadata={"a": [1]})
-    assert PLAIN.message(message, Redactions()) is message
-    member = b'{"id": "m-1",  "role":"user","content":"hello"}'
-    assert PLAIN.member(member, Redactions()) is member
-
-
 def test_a_member_that_is_no_message_is_redacted_as_what_it_is():
     assert (
         PLAIN.member(f"not json {EMAIL} \udcff".encode("utf-8", "surrogateescape"), Redactions())
@@ -76,29 +66,12 @@ def test_a_member_that_is_no_message_is_redacted_as_what_it_is():
     assert msgspec.json.decode(said) == {"id": EMAIL, "role": "user", "content": "[email]", "tokens": 7}
 
 
-def test_what_only_a_provider_can_read_stays():
-    sealed = "xK9fQ2mW7zR4tY8uP3sL6vB1nC5"
-    assert PLAIN.value({"encryptedContent": sealed, "text": sealed}, Redactions()) == {
-        "encryptedContent": sealed,
-        "text": "[secret]",
-    }
-
-
-@pytest.mark.parametrize("redactor", [PLAIN, KEYED])
-def test_fields_that_are_named_by_addresses_all_stay(redactor):
-    said = {EMAIL: 3, "bob@example.com": 5, "[email]": 7}
-    once = redactor.value(said, Redactions())
-    assert sorted(once.values()) == [3, 5, 7]
-    assert redactor.value(once, Redactions()) == once
-
-
-def test_of_many_fields_that_are_named_by_addresses_none_is_looked_at_again():
-    looked = []
-    redactor = Redactor(lambda text: looked.append(text) or find(text, KINDS))
-    made = redactor.value({f"u{n}@example.com": n for n in range(500)}, Redactions())
-
-    assert [*made] == ["[email]", *(f"[email] ({n})" for n in range(2, 501))]
-    assert len(looked) == 500
+def test_fields_that_are_named_by_addresses_all_stay():
+    for each in [PLAIN, KEYED]:
+        said = {EMAIL: 3, "bob@example.com": 5, "[email]": 7}
+        once = each.value(said, Redactions())
+        assert sorted(once.values()) == [3, 5, 7], each
+        assert each.value(once, Redactions()) == once, each
 
 
 def _nested(levels, inner):
@@ -108,65 +81,108 @@ def _nested(levels, inner):
     return value
 
 
-@pytest.mark.parametrize("levels", [200, 700])
-def test_what_nests_deeply_is_redacted_and_what_holds_nothing_stays(levels):
-    for inner, finds in (("hello", False), (f"to {EMAIL}", True)):
+def test_what_nests_deeply_is_redacted_and_what_holds_nothing_stays():
+    for levels, inner, finds in ((200, f"to {EMAIL}", True), (700, "hello", False), (700, f"to {EMAIL}", True)):
         text = msgspec.json.encode(_nested(levels, inner)).decode()
         member = msgspec.json.encode({"role": "user", "content": text, "metadata": _nested(levels, inner)})
         message = Message(role="user", content=text, metadata=_nested(levels, inner))
-
         made = PLAIN.message(message, Redactions())
-        assert (made is not message) == finds
-        assert ("[email]" in made.content) == finds
+        assert (made is not message) == ("[email]" in made.content) == finds, levels
         cleaned = PLAIN.member(member, Redactions())
-        assert (cleaned != member) == finds
+        assert (cleaned != member) == finds, levels
         assert EMAIL.encode() not in cleaned + msgspec.json.encode(made)
 
 
-def test_the_number_of_a_card_is_found_without_quotes():
-    assert PLAIN.value({"card": 4111111111111111, "at": 1763600000000}, Redactions()) == {
+def test_a_text_that_is_json_is_read_by_the_names_of_its_fields():
+    for each in [PLAIN, KEYED]:
+        said = '{"token": "abcdef", "note": "{\\"secret\\": \\"geheim\\"}", "n": 1.50}'
+        made = each.message(Message(role="tool", content=[{"type": "text", "text": said}]), Redactions())
+        (part,) = made.content
+        assert not [each for each in ("abcdef", "geheim") if each in part["text"]], each
+        assert each.message(made, Redactions()) is made, each
+        plain = Message(role="user", content='{"n":  1.50} ')
+        assert each.message(plain, Redactions()) is plain, each
+        assert each.message(Message(role="user", content="[1, 2"), Redactions()).content == "[1, 2", each
+
+
+RANDOM = "xK9fQ2mW7zR4tY8uP3sL6vB1nC5"
+
+
+def test_ids_of_calls_data_of_files_and_signatures_stay_and_what_only_is_called_so_is_redacted():
+    for part in (
+        {"type": "tool-result", "toolCallId": RANDOM, "toolName": "t", "result": {"tool_use_id": RANDOM}},
+        {"type": "file", "source": {"data": RANDOM, "media_type": "application/pdf"}},
+        {"type": "reasoning", "text": "so", "signature": RANDOM},
+    ):
+        message = Message(role="assistant", content=[part])
+        assert PLAIN.message(message, Redactions()) is message, part
+    member = b'{"id": "m-1",  "role":"user","content":"hello"}'
+    assert PLAIN.member(member, Redactions()) is member
+
+    said = {"data": RANDOM, "encryptedContent": RANDOM, "call_id": EMAIL, "file": {"type": "image", "data": EMAIL}}
+    assert PLAIN.value({**said, "card": 4111111111111111, "at": 1763600000000}, Redactions()) == {
+        "data": "[secret]",
+        "encryptedContent": RANDOM,
+        "call_id": "[email]",
+        "file": {"type": "image", "data": "[email]"},
         "card": "[card]",
         "at": 1763600000000,
     }
 
 
-@pytest.mark.parametrize("redactor", [PLAIN, KEYED])
-def test_a_text_that_is_json_is_read_by_the_names_of_its_fields(redactor):
-    said = '{"token": "abcdef", "note": "{\\"secret\\": \\"geheim\\"}", "n": 1.50}'
-    made = redactor.message(Message(role="tool", content=[{"type": "text", "text": said}]), Redactions())
-    (part,) = made.content
-    assert not [each for each in ("abcdef", "geheim") if each in part["text"]]
-    assert redactor.message(made, Redactions()) is made
-    plain = Message(role="user", content='{"n":  1.50} ')
-    assert redactor.message(plain, Redactions()) is plain
-    assert redactor.message(Message(role="user", content="[1, 2"), Redactions()).content == "[1, 2"
+REDACTOR = redactor(RedactionSettings(kinds=("email", "secret")))
 
 
-RANDOM = "xK9fQ2mW7zR4tY8uP3sL6vB1nC5"
-DATA = [
-    {
-        "type": "tool-result",
-        "toolCallId": RANDOM,
-        "toolName": "t",
-        "result": {"tool_use_id": RANDOM, "call_id": RANDOM},
-    },
-    {"type": "image", "data": RANDOM},
-    {"type": "file", "source": {"data": RANDOM, "media_type": "application/pdf"}},
-    {"type": "reasoning", "text": "so", "signature": RANDOM},
-]
+def test_notes_entries_and_fields_are_redacted_and_what_names_them_stays():
+    own = {"id": EMAIL, "thread_id": EMAIL, "text": EMAIL, "message_ids": [EMAIL], "by": EMAIL, "tokens": 3}
+    said = msgspec.json.decode(note(msgspec.json.encode(own), REDACTOR, Redactions()))
+    assert said == {**own, "text": "[email]"}
+
+    member = '{"role":"nobody","text":"ada@example.com"}'
+    own = {"kind": "malformed", "thread_id": EMAIL, "reason": "r", "at": 1, "member": member}
+    said = msgspec.json.decode(entry(msgspec.json.encode(own), REDACTOR, Redactions()))
+    assert said == {**own, "member": member.replace(EMAIL, "[email]")}
+    assert entry(b"broken " + EMAIL.encode(), REDACTOR, Redactions()) == b"broken [email]"
+
+    said = {"title": EMAIL, "title_by": EMAIL, "value:t-1": f'{{"City":["{EMAIL}",5]}}', "at:": "5", "epoch": "x"}
+    made = {name: field(name, value.encode(), REDACTOR, Redactions()).decode() for name, value in said.items()}
+    assert made == {**said, "title": "[email]", "value:t-1": '{"City":["[email]",5]}'}
 
 
-@pytest.mark.parametrize("part", DATA)
-def test_ids_of_calls_and_data_of_files_and_of_signatures_stay(part):
-    message = Message(role="assistant", content=[part])
-    assert PLAIN.message(message, Redactions()) is message
+WORDS = {"email 0123456789": "<ada@example.com>"}
 
 
-def test_what_only_is_called_so_is_redacted_as_ever():
-    said = {"data": RANDOM, "signature": RANDOM, "call_id": EMAIL, "file": {"type": "image", "data": EMAIL}}
-    assert PLAIN.value(said, Redactions()) == {
-        "data": "[secret]",
-        "signature": "[secret]",
-        "call_id": "[email]",
-        "file": {"type": "image", "data": "[email]"},
-    }
+class _Pair(NamedTuple):
+    a: str
+    b: int
+
+
+class _Told(msgspec.Struct):
+    text: str
+    more: tuple[str, ...] = ()
+
+
+def test_placeholders_are_named_and_what_is_known_is_put_back_wherever_a_value_holds_it():
+    named = placeholders("[email] [email 0123456789] [email 01] [phone abcdefabcd] [word]")
+    assert list(named) == ["email", "email 0123456789", "phone abcdefabcd"]
+    text = "to [email 0123456789], cc [email ffffffffff] or [email]"
+    assert put_back(text, WORDS) == "to <ada@example.com>, cc [email ffffffffff] or [email]"
+
+    one, real = "[email 0123456789]", "<ada@example.com>"
+    told = {one: [one, (one, 1), _Pair(one, 2), _Told(one, (one,)), None]}
+    assert put_back(one, WORDS, str.upper) == "<ADA@EXAMPLE.COM>"
+    assert put_back_in(told, WORDS) == {real: [real, (real, 1), _Pair(real, 2), _Told(real, (real,)), None]}
+
+
+KEY = "0123456789abcdef"
+
+
+def test_a_value_opens_under_its_name_and_key_alone():
+    vault = Vault(KEY)
+    name = vault.name("email", "ada@example.com")
+    sealed = vault.seal(name, "ada@example.com")
+    assert b"ada" not in sealed
+    assert vault.open(name, sealed) == "ada@example.com"
+    assert vault.open("email 0000000000", sealed) is None
+    assert Vault(KEY + "x").open(name, sealed) is None
+    assert vault.open(name, b"short") is None

@@ -25,47 +25,25 @@ def _tell(keys):
     return spending.tell(keys, SimpleNamespace(ms=lambda: 0), {"harold": {"contexts": 1}})
 
 
-@pytest.mark.parametrize(
-    ("write", "names", "lives_ms"),
-    [
-        (_publish, lambda keys: [keys.events, keys.counted, keys.counted_by("harold"), keys.measured], 400 * DAY_MS),
-        (_tell, lambda keys: [keys.spent(FIRST_DAY), keys.spent_by(FIRST_DAY, "harold")], 400 * DAY_MS),
-        (lambda keys: event_stream.first_to_tell(keys, "x"), lambda keys: [keys.told("x")], 2 * DAY_MS),
-        (lambda keys: presence.here(keys, WORKER), lambda keys: [keys.worker("w"), keys.workers], 30_000),
-        (
-            lambda keys: presence.ticked(keys, "sweep", Ticked(at=1, interval=60.0)),
-            lambda keys: [keys.ticked("sweep")],
-            DAY_MS,
-        ),
-        (lambda keys: keyspace_scan.stray_keys(keys, 1), lambda keys: [keys.sweep_cursor], 3_600_000),
-        (lambda keys: rollout.keep(keys, "ab", Progress(begun=1)), lambda keys: [keys.rollout("ab")], DAY_MS),
-        (health.probe, lambda keys: [keys.probe], 1_000),
-        (
-            lambda keys: model_cooldown.wait(keys, "harold"),
-            lambda keys: [keys.of("harold").lock(model_cooldown.LOCK)],
-            300_000,
-        ),
-        (
-            lambda keys: reflect.failed(keys, HAROLD, "x"),
-            lambda keys: [keys.of("harold").lock("failed::x")],
-            3_600_000,
-        ),
-    ],
-    ids=[
-        "what happened",
-        "what was spent",
-        "what was told",
-        "presence",
-        "a tick",
-        "how far a sweep came",
-        "how far settings were made known",
-        "a probe",
-        "a wait for a model",
-        "failures",
-    ],
-)
-def test_what_is_written_beside_memories_lives_as_long_as_it_says(store, write, names, lives_ms):
-    store.run(write(store.keys))
-
-    lifetimes = [store.client.pttl(name) for name in names(store.keys)]
-    assert lifetimes == pytest.approx([lives_ms] * len(lifetimes), rel=0.3)
+def test_what_is_written_beside_memories_lives_as_long_as_it_says(store):
+    keys = store.keys
+    happened, presences = (
+        [keys.events, keys.counted, keys.counted_by("harold"), keys.measured],
+        [keys.worker("w"), keys.workers],
+    )
+    failures, cooldown = keys.of("harold").lock("failed::x"), keys.of("harold").lock(model_cooldown.LOCK)
+    for steps, names, lives_ms in (
+        (_publish(keys), happened, 400 * DAY_MS),
+        (_tell(keys), [keys.spent(FIRST_DAY), keys.spent_by(FIRST_DAY, "harold")], 400 * DAY_MS),
+        (event_stream.first_to_tell(keys, "x"), [keys.told("x")], 2 * DAY_MS),
+        (presence.here(keys, WORKER), presences, 30_000),
+        (presence.ticked(keys, "sweep", Ticked(at=1, interval=60.0)), [keys.ticked("sweep")], DAY_MS),
+        (keyspace_scan.stray_keys(keys, 1), [keys.sweep_cursor], 3_600_000),
+        (rollout.keep(keys, "ab", Progress(begun=1)), [keys.rollout("ab")], DAY_MS),
+        (health.probe(keys), [keys.probe], 1_000),
+        (model_cooldown.wait(keys, "harold"), [cooldown], 300_000),
+        (reflect.failed(keys, HAROLD, "x"), [failures], 3_600_000),
+    ):
+        store.run(steps)
+        lifetimes = [store.client.pttl(name) for name in names]
+        assert lifetimes == pytest.approx([lives_ms] * len(lifetimes), rel=0.3), names

@@ -6,12 +6,10 @@ from typing import Any
 
 import pytest
 from key_ring import KeyRing
-from served import client, ring, settings, world
+from served import client, ring, serving, settings, world
 from starlette.testclient import TestClient
 
-from om_api.http import make_app
 from om_api.settings import Settings
-from om_api.web import with_pages
 
 __all__ = ["client", "ring", "settings", "world"]
 _TOKEN = re.compile(r'name="token" value="([0-9a-f]{64})"')
@@ -20,8 +18,7 @@ _TOKEN = re.compile(r'name="token" value="([0-9a-f]{64})"')
 @pytest.fixture
 def app(settings: Settings) -> Iterator[TestClient]:
     """A browser that nobody has signed in with; it follows no redirection, and keeps no cookie for others."""
-    made = with_pages(make_app(settings, timeout=0.5))
-    with TestClient(made, "http://127.0.0.1:8000", raise_server_exceptions=False, follow_redirects=False) as http:
+    with serving(settings, pages=True, follow_redirects=False) as http:
         yield http
 
 

@@ -14,12 +14,6 @@ def test_a_call_brings_the_answer_before_it_and_what_is_new():
     assert [(call.at, call.output) for call in calls_of(messages, len)] == [(0, 5), (2, 5), (5, 5)]
 
 
-def test_where_nobody_is_the_assistant_each_message_is_a_call():
-    messages = [Message(id=f"m{n}", role="user", content="x", at=n) for n in range(3)]
-
-    assert [(len(call.messages), call.output) for call in calls_of(messages, len)] == [(1, 0)] * 3
-
-
 def test_breaks_move_all_later_calls():
     calls = [AgentCall((), 0, at) for at in (0, 10, 20, 30)]
 

@@ -18,13 +18,3 @@ def test_a_whole_history_grows_and_a_window_slides_or_is_halved():
     assert sizes(histories.alone(SYSTEM, ADDED)) == [3000] * 6
     assert sizes(histories.sliding(SYSTEM, ADDED, 3000)) == [3000, 4000, 5000, 5000, 5000, 5000]
     assert sizes(histories.by_halves(SYSTEM, ADDED, 4000)) == [3000, 4000, 5000, 6000, 4000, 5000]
-
-
-def test_only_a_history_that_is_read_again_has_a_breakpoint_at_its_end():
-    ways = (
-        histories.whole(SYSTEM, ADDED),
-        histories.by_halves(SYSTEM, ADDED, 4000),
-        histories.sliding(SYSTEM, ADDED, 3000),
-    )
-
-    assert [list(way)[-1][-1].mark for way in ways] == [True, True, False]

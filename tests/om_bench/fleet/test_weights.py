@@ -3,7 +3,6 @@
 from pages import ROOT
 
 from om_bench.fleet import weights
-from om_bench.fleet.weights import memory_bytes
 
 PAGE = (ROOT / "docs/operations.md").read_text()
 
@@ -18,16 +17,3 @@ def test_the_weights_are_those_that_the_operations_guide_says():
     }
 
     assert [what for what, size in said.items() if f"| {what} | {size:,} B |" not in PAGE] == []
-
-
-def test_a_longer_message_takes_as_much_more_wherever_it_stands():
-    longer, plain = (memory_bytes(agents=1, raw=10, behind=20, note_tokens=5, length=length) for length in (400, 300))
-
-    assert longer - plain == 30 * 100
-
-
-def test_what_is_in_force_and_what_is_behind_it_add_up():
-    now = memory_bytes(agents=7, raw=10, behind=0, note_tokens=5)
-    past = memory_bytes(agents=0, raw=0, behind=20, note_tokens=0)
-
-    assert now + past == memory_bytes(agents=7, raw=10, behind=20, note_tokens=5)

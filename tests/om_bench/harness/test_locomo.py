@@ -12,10 +12,6 @@ def test_both_people_of_locomo_are_users_whose_messages_begin_with_their_names()
     assert [day(talk.messages[0]), day(talk.messages[-1])] == ["2024-03-03", "2024-04-19"]
 
 
-def test_an_image_of_locomo_is_told_by_its_caption():
-    assert load(TALKS / "locomo.json")[0].messages[1].content.endswith("gates. [shares a photo of a rusty iron gate]")
-
-
 def test_questions_of_locomo_without_answer_or_evidence_are_left_out():
     questions = load(TALKS / "locomo.json")[0].questions
 

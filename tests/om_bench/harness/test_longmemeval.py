@@ -10,10 +10,6 @@ def test_sessions_of_longmemeval_are_told_in_the_order_of_their_dates():
     assert [question.evidence for question in talk.questions] == [("s0-0",)]
 
 
-def test_what_longmemeval_wants_declined_is_no_question():
-    assert load(TALKS / "longmemeval.json")[1].questions == ()
-
-
 def test_a_question_has_its_day_and_one_that_is_to_be_declined_is_unproven():
     first, second = load(TALKS / "longmemeval.json")
 

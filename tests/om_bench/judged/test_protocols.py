@@ -1,5 +1,3 @@
-import pytest
-
 from om_bench.harness.talks import TalkQuestion
 from om_bench.judged.protocols import PROTOCOLS, mark, verdict
 
@@ -8,9 +6,8 @@ def asked(kind, **more):
     return TalkQuestion("q", "a", (), kind, **more)
 
 
-@pytest.mark.parametrize(
-    ("name", "question", "rule"),
-    [
+def test_a_question_is_judged_by_the_rule_of_its_kind():
+    for name, question, rule in [
         ("longmemeval", asked("single-session-user"), "plain"),
         ("longmemeval", asked("temporal-reasoning"), "temporal"),
         ("longmemeval", asked("knowledge-update"), "update"),
@@ -20,10 +17,8 @@ def asked(kind, **more):
         ("locomo", asked("category 5", declined=True), "declined"),
         ("beam", asked("summarization", rubric=("it says so",)), ""),
         ("beam", asked("abstention", declined=True), "declined"),
-    ],
-)
-def test_a_question_is_judged_by_the_rule_of_its_kind(name, question, rule):
-    assert PROTOCOLS[name].rule(question) == rule
+    ]:
+        assert PROTOCOLS[name].rule(question) == rule, (name, question)
 
 
 def test_what_is_to_be_declined_is_told_apart_and_counts_where_its_protocol_counts_it():
@@ -36,23 +31,16 @@ def test_what_is_to_be_declined_is_told_apart_and_counts_where_its_protocol_coun
     assert PROTOCOLS["locomo"].kinds(asked("category 4")) == ("single-hop",)
 
 
-@pytest.mark.parametrize(
-    ("said", "score"),
-    [
-        ("yes", 1.0),
-        ("**Yes.**", 1.0),
-        ("No, it says Ghent", 0.0),
-        ("The answer is: yes", 1.0),
-        ("perhaps", None),
-        ("", None),
-    ],
-)
-def test_a_verdict_is_the_first_or_the_last_word(said, score):
-    assert verdict(said) == score
+def test_a_verdict_and_a_mark_are_read_from_what_a_judge_says():
+    verdicts = {
+        "yes": 1.0,
+        "**Yes.**": 1.0,
+        "No, it says Ghent": 0.0,
+        "The answer is: yes": 1.0,
+        "perhaps": None,
+        "": None,
+    }
+    marks = {"1": 1.0, "0.5": 0.5, "Score: 0": 0.0, "0.7": None, "1 of 2": None, "good": None}
 
-
-@pytest.mark.parametrize(
-    ("said", "score"), [("1", 1.0), ("0.5", 0.5), ("Score: 0", 0.0), ("0.7", None), ("1 of 2", None), ("good", None)]
-)
-def test_a_mark_is_one_of_three_figures(said, score):
-    assert mark(said) == score
+    assert {said: verdict(said) for said in verdicts} == verdicts
+    assert {said: mark(said) for said in marks} == marks

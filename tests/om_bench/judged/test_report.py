@@ -3,7 +3,7 @@ import pytest
 from om_bench.harness.talks import Talk, TalkQuestion, turn
 from om_bench.judged.journal import Answered, JudgedAnswer, RunPlan, SpentTokens, journal
 from om_bench.judged.protocols import PROTOCOLS
-from om_bench.judged.report import as_lines, report
+from om_bench.judged.report import report
 from om_bench.judged.running import chosen
 
 QUESTIONS = (
@@ -33,21 +33,3 @@ def test_what_is_to_be_declined_is_told_apart(found):
     assert found.kinds["adversarial"].f1 is None
     assert found.whole.f1 == 50.0
     assert found.whole.low < 50 < found.whole.high
-
-
-def test_what_it_took_is_told(found):
-    assert (found.context, found.recalls, found.failed, found.unread) == (200.0, 0.33, 1, 1)
-    assert found.spent["answers"] == SpentTokens(3, 20, 5, 0.25, 1)
-
-
-def test_rules_are_called_rules_and_wrong_answers_are_listed_where_that_is_asked_for(found):
-    text = "\n".join(as_lines(found))
-
-    assert "judged by scripted (rules, no model)" in text
-    assert "say nothing of the memory" in text
-    assert "| all that count | 2 | 50.0 % |" in text
-    assert "and 1 calls of unknown price" in text
-    assert "Which gate?" not in text
-    assert [each.answer for each in found.wrong] == ["it answered nothing", "in | Ghent"]
-    wrong = "\n".join(as_lines(found, wrong=True))
-    assert "| 0-t#2 | adversarial | Where did she park? | (to be declined) | in \\| Ghent | 0.0 |" in wrong

@@ -12,9 +12,8 @@ def test_the_bounds_of_a_score_are_wilsons():
     assert wilson(0.0, 3)[0] == 0.0
 
 
-@pytest.mark.parametrize(
-    ("answer", "right", "kind", "score"),
-    [
+def test_words_are_compared_as_locomo_does():
+    for answer, right, kind, score in [
         ("a greyhound", "the greyhounds", "category 4", 1.0),
         ("She adopted a greyhound", "a greyhound", "category 4", 0.5),
         ("a cat", "a greyhound", "category 4", 0.0),
@@ -22,7 +21,5 @@ def test_the_bounds_of_a_score_are_wilsons():
         ("welding", "ceramics, welding", "category 1", 0.5),
         ("likely yes", "Likely yes; she said so", "category 3", 1.0),
         ("", "a greyhound", "category 4", 0.0),
-    ],
-)
-def test_words_are_compared_as_locomo_does(answer, right, kind, score):
-    assert f1(answer, right, kind) == pytest.approx(score)
+    ]:
+        assert f1(answer, right, kind) == pytest.approx(score), (answer, right)

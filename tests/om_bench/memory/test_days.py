@@ -1,17 +1,15 @@
-import pytest
-
 from om_bench.harness.talks import Talk, TalkQuestion
 from om_bench.memory.days import named_days, spelled_out
 
 
-@pytest.mark.parametrize("text", ["on May 7", "7 May 2023", "the 7th of may", "2023-05-07T10:00Z", "May the 7th, 2023"])
-def test_a_day_is_known_however_it_is_spelled(text):
-    assert named_days(text) == {(5, 7)}
+def test_a_day_is_known_however_it_is_spelled():
+    for text in ["on May 7", "7 May 2023", "the 7th of may", "2023-05-07T10:00Z", "May the 7th, 2023"]:
+        assert named_days(text) == {(5, 7)}, text
 
 
-@pytest.mark.parametrize("text", ["last Friday", "in May", "may 70", "may 7:30", "maybe 7", "2023", "7 mayors"])
-def test_what_names_no_day_is_none(text):
-    assert named_days(text) == set()
+def test_what_names_no_day_is_none():
+    for text in ["last Friday", "in May", "may 70", "may 7:30", "maybe 7", "2023", "7 mayors"]:
+        assert named_days(text) == set(), text
 
 
 def test_a_question_that_a_day_answers_is_answered_where_the_day_is_spelled_out():

@@ -35,10 +35,6 @@ def test_the_turns_around_a_hit_stand_about_it_as_far_as_they_fit():
     assert LOOKUPS.shown(PET, 5) == ""
 
 
-def test_a_turn_of_another_thread_is_not_around_a_hit():
-    assert told(TalkQuestion("Who is lovely?", "", ()), 100) == [DATE, *(f"user: {text}" for text in TEXTS[1:3])]
-
-
 def test_evidence_is_found_by_the_shares_of_the_questions():
     found = EvidenceRecall()
     LOOKUPS.judge(PET, found)

@@ -1,9 +1,7 @@
 """Pairs of words, on notes of three messages of two days."""
 
-import pytest
-
 from om_bench.harness.talks import Talk, turn
-from om_bench.memory.pairs import SaidPairs, Torn, words
+from om_bench.memory.pairs import SaidPairs, Torn
 from om_bench.memory.tally import Tally
 
 MAY_7, DAY_MS = 1_715_076_000_000, 86_400_000
@@ -26,20 +24,17 @@ def judged(*lines):
     return found
 
 
-@pytest.mark.parametrize(
-    "note",
-    [
+def test_what_is_kept_word_for_word_is_whole_whatever_we_write_around_it():
+    for note in [
         "* 🔴 (08:05) Ilse: We moved to the US, and I don’t work; in May I may",
         "* Ilse asked: moved to the US (meaning Jun 2, 2024) and I don't work",
         "- we moved",
         '* 🟡 Ilse: moved to the (May 7) US (to "Where (and when) did you move?")',
-    ],
-)
-def test_what_is_kept_word_for_word_is_whole_whatever_we_write_around_it(note):
-    found = judged("Date: May 7, 2024", note)
+    ]:
+        found = judged("Date: May 7, 2024", note)
 
-    assert found.within.percent == 100.0
-    assert found.within.of > 0
+        assert found.within.percent == 100.0, note
+        assert found.within.of > 0, note
 
 
 def test_words_that_were_left_out_tear_a_pair():
@@ -60,15 +55,3 @@ def test_words_count_on_the_day_they_were_said_on():
     assert judged("Date: May 7, 2024", note).within == Tally(of=3, did=0)
     assert judged("Date: May 8, 2024", note).within == Tally(of=3, did=3)
     assert judged("Date: some day", note).within == Tally(of=3, did=3)
-
-
-def test_results_of_tools_are_said_too_and_a_detail_is_a_note():
-    assert judged("* ferries: open", "  * -> seats 4").within == Tally(of=1, did=1)
-
-
-def test_only_lines_with_a_bullet_are_notes():
-    assert judged("<observations>", "Date: May 7, 2024", "Primary: call the bank", "</observations>") == Torn()
-
-
-def test_a_word_is_letters_and_digits_or_a_sign_of_what_has_no_blanks():
-    assert words("Don’t, user_id 9AM - été! 金沢の人") == ["don't", "user", "id", "9am", "été", *"金沢の人"]

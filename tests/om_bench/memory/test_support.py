@@ -1,10 +1,6 @@
-import pytest
-from msgspec.structs import replace
-
 from om_api.domain.messages import Message
 from om_bench.harness.stems import telling
 from om_bench.harness.talks import Talk, TalkQuestion
-from om_bench.memory.baselines import shown
 from om_bench.memory.support import Support, windows
 
 TURNS = ["Ilse: I adopted a greyhound called Biscuit.", "Noor: I weld iron gates.", "Ilse: The vet wants ninety euros."]
@@ -12,17 +8,6 @@ MESSAGES = tuple(Message(id=f"m-{n}", role="user", content=text, at=n * 1000) fo
 PET = TalkQuestion("What did Ilse adopt?", "the greyhound Biscuit", ("m-0",))
 BOTH = TalkQuestion("What does Noor weld, and what did Ilse adopt?", "gates, a greyhound", ("m-1", "m-0"))
 TALK = Talk("talk", MESSAGES, (PET, BOTH), ("Ilse", "Noor"))
-
-
-def test_the_whole_conversation_supports_every_question():
-    assert Support(TALK).supported(shown(MESSAGES)) == {0, 1}
-
-
-def test_a_question_that_is_asked_twice_counts_twice():
-    twice = Support(replace(TALK, questions=(PET, BOTH, PET)))
-
-    assert twice.supported(shown(MESSAGES)) == {0, 1, 2}
-    assert twice.supported(TURNS[0]) == {0, 2}
 
 
 def test_a_question_is_supported_by_all_of_its_evidence_only():
@@ -37,10 +22,6 @@ def test_three_quarters_of_a_turns_key_are_enough_and_half_are_not():
     assert 0 not in support.supported("a greyhound\n" + "\n".join("words of something else" for _ in range(20)))
 
 
-def test_the_name_of_a_person_supports_nothing():
-    assert not Support(TALK).supported("Ilse Noor Ilse Noor")
-
-
 def test_a_line_owns_the_date_above_it():
     assert windows("Date: May 8, 2024\nIlse adopted a dog") == [telling("May 8, 2024 date Ilse adopted a dog")]
 
@@ -53,8 +34,8 @@ def test_a_window_has_up_to_three_lines():
     assert [len(window) for window in windows("\n".join(f"word{n}" for n in range(5)))] == [3, 3, 3, 2, 1]
 
 
-@pytest.mark.parametrize(("first", "second", "held"), [(30, 30, 60), (30, 31, 30), (90, 1, 90)])
-def test_a_window_is_whole_lines_and_further_ones_stand_in_it_while_all_have_sixty_words(first, second, held):
-    text = f"{numbered(0, first)}\n{numbered(first, first + second)}"
+def test_a_window_is_whole_lines_and_further_ones_stand_in_it_while_all_have_sixty_words():
+    for first, second, held in [(30, 30, 60), (30, 31, 30), (90, 1, 90)]:
+        text = f"{numbered(0, first)}\n{numbered(first, first + second)}"
 
-    assert len(windows(text)[0]) == held
+        assert len(windows(text)[0]) == held, (first, second)

@@ -5,34 +5,26 @@ from om_api.client.redacting import Redacting
 from om_api.domain.errors import ModelError
 from om_api.settings import load_settings
 from om_api.store.driver.connection import Connection
+from om_api.store.memory.keys import keys_of
 from om_workers.calls.redacted_requests import RedactedRequests
 from om_workers.llm.base import Reply, Request
 
 EMAIL = "ada@example.com"
 SAID = Message(role="user", content=f"to {EMAIL}", id="m-1", thread_id=EMAIL)
-REQUEST = Request(
-    purpose="observe",
-    system=f"Instructions of {EMAIL}",
-    prompt=f'<thread id="{EMAIL}">\nto {EMAIL}\n</thread>',
-    messages=(SAID,),
-    threads={EMAIL: (SAID,)},
-    task=EMAIL,
-    tasks={EMAIL: EMAIL},
-    observations=(EMAIL,),
-    previous=EMAIL,
-    kept={"": {"contact": EMAIL}},
-)
+REQUEST = Request(purpose="observe", system=f"Instructions of {EMAIL}",
+                  prompt=f'<thread id="{EMAIL}">\nto {EMAIL}\n</thread>', messages=(SAID,), threads={EMAIL: (SAID,)},
+                  task=EMAIL, tasks={EMAIL: EMAIL}, observations=(EMAIL,), previous=EMAIL,
+                  kept={"": {"contact": EMAIL}})  # fmt: skip
 
 
 def _requests(client, prefix, **named):
     settings = load_settings(None, {"OM_PREFIX": prefix, **{f"OM_REDACTION__{n.upper()}": v for n, v in named.items()}})
-    from om_api.store.memory.keys import keys_of
-
     return RedactedRequests(Redacting(settings, keys_of(settings)), Connection(client))
 
 
-def test_off_a_request_is_what_it_was(client, prefix):
+def test_off_and_for_nobody_a_request_is_what_it_was(client, prefix):
     assert _requests(client, prefix).request("harold", REQUEST) is REQUEST
+    assert _requests(client, prefix, before="model").request("", REQUEST) is REQUEST
 
 
 @pytest.mark.parametrize("before", ["store", "model"])
@@ -41,29 +33,17 @@ def test_every_part_is_redacted_and_threads_keep_their_names(client, prefix, bef
     assert made.prompt == f'<thread id="{EMAIL}">\nto [email]\n</thread>'
     assert list(made.threads) == list(made.tasks) == [EMAIL]
     values = (
-        made.system,
-        made.task,
-        made.observations,
-        made.previous,
-        made.kept,
-        made.tasks[EMAIL],
+        made.system, made.task, made.observations, made.previous, made.kept, made.tasks[EMAIL],
         made.messages[0].content,
-    )
+    )  # fmt: skip
     assert EMAIL not in repr(values)
     assert made.threads[EMAIL][0].content == "to [email]"
 
 
-def test_an_answer_is_redacted_too_and_thread_names_in_it_stay(client, prefix):
+def test_answers_are_redacted_and_nothing_is_sent_without_the_key(client, prefix, monkeypatch):
     reply = Reply(text=f'<thread id="{EMAIL}">\n* write to {EMAIL}\n</thread>', model="m")
     made = _requests(client, prefix, before="model").reply("harold", reply)
     assert made.text == f'<thread id="{EMAIL}">\n* write to [email]\n</thread>'
-
-
-def test_nobodys_request_is_left_alone(client, prefix):
-    assert _requests(client, prefix, before="model").request("", REQUEST) is REQUEST
-
-
-def test_without_the_key_nothing_is_sent_and_it_is_tried_later(client, prefix, monkeypatch):
     monkeypatch.delenv("A_KEY", raising=False)
     with pytest.raises(ModelError, match="A_KEY") as error:
         _requests(client, prefix, before="model", key_env="A_KEY").request("harold", REQUEST)

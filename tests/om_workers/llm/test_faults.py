@@ -1,113 +1,66 @@
 """Each failure of a model has a kind, by which it is counted where none of its words may stand."""
 
+import asyncio
+from concurrent.futures import CancelledError
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from functools import partial
 
 import httpx2
 import pytest
 from model_requests import KEY
 
-from om_workers.llm.base import Request, TurnedAwayError
+from om_api.domain.errors import ModelError
+from om_workers.llm.base import BilledError, Request, TurnedAwayError, Usage
 from om_workers.llm.connections import TooLargeError
+from om_workers.llm.deadline import within
 from om_workers.llm.faults import ProviderCall, fault, quote, refusal, retry_after
+from om_workers.process.stopping import Stopping
 
 ASKED = ProviderCall("m", "key", Request(purpose="observe", system="", prompt="hello"))
 
 
-@pytest.mark.parametrize(
-    ("error", "expected"),
-    [
-        (TimeoutError(), "timeout"),
-        (httpx2.ReadTimeout("late"), "timeout"),
-        (httpx2.ConnectError("gone"), "unreachable"),
-        (TooLargeError(), "unusable"),
-        (ValueError("not JSON"), "other"),
-    ],
-)
-def test_a_call_without_an_answer_fails_by_what_kept_it(error, expected):
-    assert fault(ASKED, error).why == expected
-
-
-@pytest.mark.parametrize(
-    ("status", "wait", "expected"),
-    [
-        (400, None, "refused"),
-        (401, None, "refused"),
-        (429, None, "busy"),
-        (503, 7.0, "busy"),
+def test_a_failure_has_a_kind_by_which_it_is_counted_and_who_is_turned_away_had_nobody_work_for_him():
+    for error, expected in [
+        (TimeoutError(), "timeout"), (httpx2.ReadTimeout("late"), "timeout"),
+        (httpx2.ConnectError("gone"), "unreachable"), (TooLargeError(), "unusable"), (ValueError("not JSON"), "other"),
+    ]:  # fmt: skip
+        assert fault(ASKED, error).why == expected, (error, expected)
+    for status, wait, expected in [
+        (400, None, "refused"), (401, None, "refused"), (429, None, "busy"), (503, 7.0, "busy"),
         (500, None, "unreachable"),
-    ],
-)
-def test_a_refusal_is_busy_where_it_names_a_time_and_the_providers_own_failure_from_500_on(status, wait, expected):
-    assert refusal(ASKED, status, {}, wait).why == expected
-
-
-@pytest.mark.parametrize(
-    ("status", "body", "expected"),
-    [
-        (401, {}, True),
-        (402, {}, True),
-        (403, {}, True),
-        (404, {}, True),
-        (429, {}, True),
+    ]:  # fmt: skip
+        assert refusal(ASKED, status, {}, wait).why == expected, (status, wait, expected)
+    for status, body, expected in [
+        (401, {}, True), (402, {}, True), (403, {}, True), (404, {}, True), (429, {}, True),
         (400, {"message": "insufficient balance"}, True),
-        (400, {"message": "a part of the request is not permitted"}, False),
-        (413, {}, False),
-        (500, {}, False),
+        (400, {"message": "a part of the request is not permitted"}, False), (413, {}, False), (500, {}, False),
         (503, {}, False),
-    ],
-)
-def test_who_is_turned_away_had_nobody_work_for_him(status, body, expected):
-    assert isinstance(refusal(ASKED, status, body), TurnedAwayError) is expected
-
-
-@pytest.mark.parametrize(
-    ("error", "expected"),
-    [
+    ]:  # fmt: skip
+        assert isinstance(refusal(ASKED, status, body), TurnedAwayError) is expected, (status, body, expected)
+    for error, expected in [
         (httpx2.ConnectError("refused"), True),
         (httpx2.ConnectTimeout("late"), False),  # it took as long as an answer may
-        (httpx2.ReadError("hung up"), False),
-        (TimeoutError(), False),
-    ],
-)
-def test_of_what_broke_only_a_connection_that_was_never_made_is_nobodys_work(error, expected):
-    assert isinstance(fault(ASKED, error), TurnedAwayError) is expected
+        (httpx2.ReadError("hung up"), False), (TimeoutError(), False),
+    ]:  # fmt: skip
+        assert isinstance(fault(ASKED, error), TurnedAwayError) is expected, (error, expected)
 
 
 NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
-    ("headers", "seconds"),
-    [
-        ({"retry-after": "7"}, 7.0),
-        ({"retry-after": "1.5"}, 1.5),
-        ({"retry-after": "0.5"}, 1.0),
+def test_a_wait_is_read_in_seconds_or_as_a_date_of_the_providers_own_clock():
+    for headers, seconds in [
+        ({"retry-after": "7"}, 7.0), ({"retry-after": "1.5"}, 1.5), ({"retry-after": "0.5"}, 1.0),
         ({"retry-after": "0.0001"}, 1.0),  # in whole milliseconds that is no wait at all
-        ({"retry-after": "1e-320"}, 1.0),
-        ({"retry-after": "86400"}, 600.0),
-        ({"retry-after": "0"}, None),
-        ({"retry-after": "-3"}, None),
-        ({"retry-after": "nan"}, None),
-        ({"retry-after": "inf"}, None),
-        ({"retry-after": "soon"}, None),
-        ({}, None),
-        (
-            {"retry-after": format_datetime(NOW + timedelta(seconds=90), usegmt=True), "date": format_datetime(NOW)},
-            90.0,
-        ),
+        ({"retry-after": "1e-320"}, 1.0), ({"retry-after": "86400"}, 600.0), ({"retry-after": "0"}, None),
+        ({"retry-after": "-3"}, None), ({"retry-after": "nan"}, None), ({"retry-after": "inf"}, None),
+        ({"retry-after": "soon"}, None), ({}, None),
+        ({"retry-after": format_datetime(NOW + timedelta(seconds=90), usegmt=True), "date": format_datetime(NOW)},
+         90.0),
         ({"retry-after": format_datetime(NOW - timedelta(days=9), usegmt=True), "date": format_datetime(NOW)}, None),
-    ],
-)
-def test_a_wait_is_read_in_seconds_or_as_a_date_of_the_providers_own_clock(headers, seconds):
-    assert retry_after(headers) == seconds
-
-
-# -- what a provider says of itself, as our errors repeat it
-
-
-def test_what_a_provider_says_is_one_line_of_at_most_300_characters():
-    assert quote({"message": "a\n b" + "c" * 900}, "", "") == "a b" + "c" * 297
+    ]:  # fmt: skip
+        assert retry_after(headers) == seconds, (headers, seconds)
 
 
 class Unread(str):
@@ -120,3 +73,21 @@ class Unread(str):
 def test_a_provider_that_tells_a_long_story_is_not_read_to_its_end():
     """Breaks when millions of words are compared with the key: a minute in which a timeout ends nothing."""
     assert quote({"message": Unread("word " * 2_000)}, KEY, "").startswith("word word")
+
+
+def test_an_answer_that_is_billed_fails_as_it_would_have_failed_for_nothing():
+    """Catches a bill that changes what becomes of a chunk: whether, and when, it is tried again."""
+    failed = ModelError("m is busy", retryable=False, retry_after=40, why="busy")
+    billed = BilledError(failed, Usage(input=9, output=3))
+    assert (str(billed), billed.retryable, billed.retry_after, billed.why) == ("m is busy", False, 40, "busy")
+    assert billed.usage == Usage(input=9, output=3)
+
+
+def test_a_deadline_ends_a_call_and_a_providers_own_cancellation_is_no_stop():
+    async def cancelled():
+        raise asyncio.CancelledError
+
+    with pytest.raises(CancelledError):
+        within(5, cancelled, Stopping().wait_for)
+    with pytest.raises(TimeoutError):
+        within(0.05, partial(asyncio.sleep, 30), Stopping().wait_for)

@@ -1,7 +1,7 @@
 """A worker goes on with everybody else while one agent's file is bad, and says so once."""
 
 import threading
-from functools import cache, partial
+from functools import cache
 
 import pytest
 from structlog.testing import capture_logs
@@ -9,7 +9,6 @@ from world import World
 
 from om_api.domain.errors import StoreError
 from om_api.settings.stored_layers import StoredTexts
-from om_api.store.fleet import stored_settings
 from om_workers.process import settings_watcher
 from om_workers.tasks import ticks, wiring
 
@@ -19,7 +18,6 @@ BASE = "observational_memory: {message_threshold: 1000, min_recent_messages: 0, 
 
 @pytest.fixture
 def house(client, prefix, tmp_path, monkeypatch):
-    """A world whose settings are files, and this process' services are its."""
     (tmp_path / "observational-memory.yaml").write_text(BASE)
     world = World(client, prefix, config_dir=tmp_path)
     monkeypatch.setattr(wiring, "settings", lambda: world.settings)
@@ -51,78 +49,9 @@ def test_a_bad_file_holds_up_nobodys_observation_and_is_said_once(house, tmp_pat
     house.say(*[f"message {n}" for n in range(8)], resource="evil")
     with capture_logs() as lines:
         outcomes = [ticks.observe(name) for name in ("albert", "evil")]
-
     assert outcomes == ["buffered", "buffered"]
     assert house.om.stats("albert").message_threshold == 2000
     assert [line["file"] for line in lines if line["event"] == "settings_problem"] == [str(file)]
-
-
-def test_a_file_that_stays_bad_makes_nothing_known_to_every_memory(house, tmp_path):
-    """Catches a bad file that has all memories looked at, as often as it is touched."""
-    _write(tmp_path, "evil", "model: [")
-    wiring.services()
-    since = wiring._watcher().since
-    _write(tmp_path, "evil", "ttl_days: never")
-    with capture_logs() as lines:
-        wiring.services()
-        wiring.services()
-
-    assert wiring._watcher().since == since
-    assert [line["event"] for line in lines] == ["settings_changed", "settings_problem"]
-
-
-def test_what_is_bad_from_the_start_is_said_too(house, tmp_path, monkeypatch):
-    file = _write(tmp_path, "evil", "model: [")
-    started = World(house.client, house.prefix, config_dir=tmp_path).settings
-    _watch(monkeypatch, started)
-    with capture_logs() as lines:
-        wiring.services()
-
-    assert [line.get("file") for line in lines] == [None, str(file)]
-
-
-def test_since_when_settings_are_in_force_is_known(house, tmp_path):
-    """Catches a change that no memory hears of."""
-    wiring.services()
-    since = wiring._watcher().since
-    _write(tmp_path, "albert", "message_threshold: 2000")
-    wiring.services()
-
-    assert wiring._watcher().since > since
-
-
-@pytest.fixture
-def stored(house, monkeypatch):
-    """The same, with a watcher that asks the store; `stored(name, text)` puts an entry there."""
-    read = partial(stored_settings.read, house.services.keys)
-    watcher = settings_watcher.SettingsWatcher(house.settings, lambda known: house.services.run(read(known)))
-    monkeypatch.setattr(wiring, "_watcher", lambda: watcher)
-    return lambda name, text: house.client.hset(house.services.keys.settings, name, text)
-
-
-def test_what_the_store_says_is_taken_up_by_a_running_worker_and_recorded(house, stored):
-    house.say(*[f"message {n}" for n in range(8)], resource="albert")
-    stored("albert", "observational_memory: {message_threshold: 2000}")
-    with capture_logs() as lines:
-        outcome = ticks.observe("albert")
-
-    assert outcome == "buffered"
-    assert house.om.stats("albert").message_threshold == 2000  # by its record: this client has the file alone
-    assert next(line["event"] for line in lines) == "settings_changed"
-
-
-def test_hostile_entries_hold_up_nobody_and_are_said_once(house, stored):
-    stored("evil", f"observational_memory: {{model: {BOMB}}}")
-    stored("x" * 100_000, "a")
-    stored(b"\xff", b"\xfe")
-    stored("albert", "observational_memory: {message_threshold: 2000}")
-    house.say(*[f"message {n}" for n in range(8)], resource="evil")
-    with capture_logs() as lines:
-        outcomes = [ticks.observe("evil"), wiring.services() and "on"]
-
-    assert outcomes == ["buffered", "on"]
-    assert house.settings.for_agent("albert").message_threshold == 2000
-    assert len([line for line in lines if line["event"] == "settings_problem"]) == 3
 
 
 def test_while_the_store_is_away_what_it_said_last_holds(house, monkeypatch):
@@ -138,7 +67,6 @@ def test_while_the_store_is_away_what_it_said_last_holds(house, monkeypatch):
     watcher = settings_watcher.SettingsWatcher(house.settings, read)
     for _ in range(3):
         watcher.look()
-
     assert house.settings.for_agent("albert").message_threshold == 2000
     assert answers == []
 
@@ -162,5 +90,4 @@ def test_who_comes_while_another_one_waits_for_the_store_goes_on(house):
     went_on = not second.is_alive()
     may.set()
     first.join(30)
-
     assert went_on

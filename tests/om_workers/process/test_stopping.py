@@ -5,9 +5,8 @@ import threading
 from concurrent.futures import Future
 
 import pytest
-from world import Everybody, Uncounted, World, wait_until
+from world import Everybody, Uncounted, World
 
-from om_api.domain.errors import ModelError
 from om_api.store.memory import due
 from om_workers.calls.model_calls import ModelCalls
 from om_workers.llm.deadline import to_the_end, within
@@ -41,42 +40,13 @@ def thinking():
     return Thinking()
 
 
-async def seven():
-    return 7
-
-
-@pytest.mark.parametrize("error", [ModelError("503"), SystemExit(1)])
-def test_a_call_returns_what_it_returns_and_raises_what_it_raises(error):
-    """Breaks when what ends a call is swallowed: who waits for it would wait for ever."""
-    stopping, failed = Stopping(), Future()
-    failed.set_exception(error)
-
-    assert within(5, seven, stopping.wait_for) == 7
-    with pytest.raises(type(error)) as raised:
-        stopping.wait_for(failed)
-    assert raised.value is error
-
-
 def test_once_asked_no_call_begins_and_no_pause_is_made():
     stopping, call = Stopping(), Future()
     stopping.ask(3_600)
-
     for begin in (lambda: stopping.wait_for(call), lambda: stopping.pause(3_600), stopping.go_on):
         with pytest.raises(StoppedError):
             begin()
     assert call.cancelled()
-
-
-def test_a_call_in_flight_may_end_within_the_grace():
-    stopping = Stopping()
-
-    async def asked_meanwhile():
-        await asyncio.to_thread(wait_until, lambda: stopping._in_flight, "somebody to wait for this call")
-        stopping.ask(3_600)
-        await asyncio.sleep(0.05)
-        return "answered"
-
-    assert within(5, asked_meanwhile, stopping.wait_for) == "answered"
 
 
 @pytest.mark.parametrize("leave", [lambda stopping: stopping.ask(0), Stopping.leave])
@@ -85,38 +55,12 @@ def test_a_call_in_flight_is_left_after_the_grace_or_at_once(leave, thinking):
     stopping = Stopping()
     thinking.wait = stopping.wait_for
     threading.Timer(0.05, leave, [stopping]).start()
-
     with pytest.raises(StoppedError):
         thinking.complete(None)
     assert thinking.ended.wait(5)
 
 
-def test_one_thread_waits_for_each_call_in_flight_whatever_their_number(thinking):
-    """Breaks when a call takes a second thread: 450 calls in flight were 900 threads."""
-    stopping = Stopping()
-    thinking.wait = stopping.wait_for
-    within(5, seven)  # the one thread in which all calls run
-    before = set(threading.enumerate())
-    waiting = [threading.Thread(target=_left, args=[thinking]) for _ in range(20)]
-    for each in waiting:
-        each.start()
-    wait_until(lambda: len(stopping._in_flight) == 20, "all calls to be in flight")
-
-    assert len(set(threading.enumerate()) - before) == 20
-    stopping.leave()
-    for each in waiting:
-        each.join(5)
-    assert not set(threading.enumerate()) - before
-
-
-def _left(model):
-    with pytest.raises(StoppedError):
-        model.complete(None)
-
-
 class Stopped(World):
-    """A worker whose model thinks, told to stop at once when it does."""
-
     def stop_while(self, model, verb, *ids):
         self.stopping = Stopping()
         self.model = model
@@ -145,7 +89,6 @@ def stopped(client, prefix):
 
 
 def _dispatched(world, verb):
-    """Claim and work until a task of this kind is about to run; its ids."""
     world.claim()
     while world.dispatch.queue:
         kind, ids = world.dispatch.queue.popleft()
@@ -155,25 +98,15 @@ def _dispatched(world, verb):
     raise AssertionError(f"no {verb} is due")
 
 
-def test_a_chunk_whose_worker_stops_is_due_now_without_a_lock_and_with_all_its_attempts(stopped, thinking):
+def test_chunks_whose_worker_stops_are_due_now_without_a_lock_and_with_all_their_attempts(stopped, thinking):
     """Breaks when the mark comes before the locks are free, or an attempt stays counted."""
-    stopped.say("one", "two")
-    ids = _dispatched(stopped, "observe_chunk")
-    stopped.stop_while(thinking, "observe_chunk", *ids)
-
-    assert stopped.is_due(stopped.services.keys.due_observe)
-    assert (stopped.locks(), stopped.locked_when_marked) == ([], [[]])
-    assert stopped.client.hget(stopped.services.keys.of("harold").chunk(ids[1]), "attempts") == b"0"
-
-
-def test_several_chunks_of_one_call_are_all_given_back(stopped, thinking):
     stopped.say("one", "two", thread="t-1")
     stopped.say("three", "four", thread="t-2")
     scope, *chunks = _dispatched(stopped, "observe_chunk")
     stopped.stop_while(thinking, "observe_chunk", scope, *chunks)
-
     of = stopped.services.keys.of("harold")
-    assert len(chunks) == 2
+    assert stopped.is_due(stopped.services.keys.due_observe)
+    assert (stopped.locks(), set(map(tuple, stopped.locked_when_marked))) == ([], {()})
     assert [stopped.client.hget(of.chunk(chunk), "attempts") for chunk in chunks] == [b"0", b"0"]
 
 
@@ -184,6 +117,5 @@ def test_a_reflection_whose_worker_stops_is_due_now_without_a_lock(stopped, thin
     stopped.om.force_reflect("harold")
     ids = _dispatched(stopped, "reflect")
     stopped.stop_while(thinking, "reflect", *ids)
-
     assert stopped.is_due(stopped.services.keys.due_reflect)
     assert (stopped.locks(), stopped.locked_when_marked) == ([], [[]])

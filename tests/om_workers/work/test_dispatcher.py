@@ -10,7 +10,7 @@ from om_api.domain.errors import StoreError
 from om_api.store.fleet import presence
 from om_api.store.fleet.presence import Worker
 from om_api.store.memory import due
-from om_api.store.memory.keys import beside, queued
+from om_api.store.memory.keys import queued
 from om_workers.work.dispatcher import Dispatched, Dispatcher
 
 INDEXES = ("observe", "reflect")
@@ -42,36 +42,31 @@ def _waiting(world, queue="observe"):
     return world.client.zcard(queued(f"{world.prefix}:due:{queue}"))
 
 
-@pytest.mark.parametrize(("queue", "room"), [("observe", 7), ("reflect", 4)])
-def test_no_more_tasks_wait_than_the_fleet_runs_at_a_time(world, dispatcher, queue, room):
+def test_no_more_tasks_wait_than_the_fleet_runs_at_a_time(world, dispatcher):
     """Catches a tick that passes on whatever is due: tasks outlive their leases in the queue, and are sent anew."""
-    _mark(world, *(f"agent-{n:03}" for n in range(250)), queue=queue)
     run, elsewhere = world.services.run, Worker(name="w", host="h", pid=1, version="", queues=INDEXES, concurrency=3)
     run(presence.here(world.services.keys, elsewhere))
+    for queue, room in (("observe", 7), ("reflect", 4)):
+        names = [f"agent-{n:02}" for n in range(30)]
+        _mark(world, *names, queue=queue)
+        assert dispatcher.fill(queue, 9) == Dispatched(due=room), queue
+        assert dispatcher.fill(queue, 9) == Dispatched()
+        _mark(world, names[0], queue=queue)  # whoever is marked meanwhile stands in the queue once
+        assert dispatcher.fill(queue, 9) == Dispatched()
+        assert _queue(world, queue) == names[:room]
+    world.services.presence.serve([], 4)
+    world.client.delete(world.services.keys.worker("w"))
+    world.client.zrem(world.services.keys.workers, "w")
+    _mark(world, "late")
+    assert dispatcher.fill("observe", 9) == Dispatched()  # nobody works
 
-    assert dispatcher.fill(queue, 9) == Dispatched(due=room)
-    assert dispatcher.fill(queue, 9) == Dispatched()
-    assert _queue(world, queue) == [f"agent-{n:03}" for n in range(room)]
 
-
-def test_a_fleet_that_runs_hundreds_is_given_hundreds(world, dispatcher):
-    world.services.presence.serve(["observe"], 230)
-    _mark(world, *(f"agent-{n:03}" for n in range(240)))
-
-    assert dispatcher.fill("observe", 9) == Dispatched(due=230)
-
-
-@pytest.mark.parametrize(
-    ("queues", "concurrency", "expected"), [((), 0, 0), (("reflect",), 9, 0), (("observe",), 0, 32)]
-)
-def test_only_who_serves_the_queue_counts_and_an_earlier_version_as_it_usually_runs(
-    world, dispatcher, queues, concurrency, expected
-):
+def test_only_who_serves_the_queue_counts_and_an_earlier_version_as_it_usually_runs(world):
     world.services.presence.serve(["ticks"], 5)
-    elsewhere = Worker(name="w", host="h", pid=1, version="", queues=queues, concurrency=concurrency)
-    world.services.run(presence.here(world.services.keys, elsewhere))
-
-    assert dispatcher.capacity("observe") == expected
+    for queues, concurrency, expected in (((), 0, 0), (("reflect",), 9, 0), (("observe",), 0, 32)):
+        elsewhere = Worker(name="w", host="h", pid=1, version="", queues=queues, concurrency=concurrency)
+        world.services.run(presence.here(world.services.keys, elsewhere))
+        assert Dispatcher(world.services).capacity("observe") == expected, queues
 
 
 def test_a_worker_that_was_not_heard_of_for_a_beat_and_a_half_counts_no_more(world, dispatcher):
@@ -82,7 +77,6 @@ def test_a_worker_that_was_not_heard_of_for_a_beat_and_a_half_counts_no_more(wor
     dead, alive = (Worker(name=name, host="h", pid=1, version="", queues=INDEXES, concurrency=3) for name in "da")
     world.services.run(presence.here(world.services.keys, dead, presence.LIVES_MS // 2 - 1_000))
     world.services.run(presence.here(world.services.keys, alive, presence.LIVES_MS * 2 // 3))
-
     assert dispatcher.capacity("observe") == 7
 
 
@@ -96,72 +90,14 @@ def test_whoever_begins_a_task_hands_out_what_comes_next(world, dispatcher):
         assert dispatcher.begin("observe", *task)
         done.append(task[0])
         dispatcher.refill("observe")
-
         assert _waiting(world) <= 4
     assert done == [f"agent-{n}" for n in range(9)]
-
-
-def test_a_large_fleet_is_handed_out_several_at_once(world, dispatcher):
-    world.services.presence.serve(["observe"], 8)
-    _mark(world, *(f"agent-{n}" for n in range(20)))
-    dispatcher.fill("observe", 9)
-    handed = []
-    for _ in range(4):
-        assert dispatcher.begin("observe", *world.dispatch.queue.popleft()[1])
-        before = len(world.dispatch.queue)
-        dispatcher.refill("observe")
-        handed.append(len(world.dispatch.queue) - before)
-
-    assert handed == [0, 2, 0, 2]
-
-
-def test_a_scope_stands_in_the_queue_once_whoever_marks_it_meanwhile(world, dispatcher):
-    """Time 0: a task waits. Time 1: a push marks its scope. Time 2: a tick. Time 3: the task begins, and sees the push."""
-    _mark(world, "harold")
-    dispatcher.fill("observe", 9)
-    _mark(world, "harold")
-
-    assert dispatcher.fill("observe", 9) == Dispatched()
-    assert _queue(world) == ["harold"]
-
-
-def test_of_two_tasks_of_one_scope_the_second_has_nothing_to_do(world, dispatcher):
-    """Time 0: a task waits for longer than its lease. Time 1: the scope is handed out anew. Time 2: both begin."""
-    _mark(world, "harold")
-    dispatcher.fill("observe", 9)
-    world.client.delete(queued(world.services.keys.due_observe))
-    _mark(world, "harold")
-    dispatcher.fill("observe", 9)
-    first, second = (ids for _, ids in world.dispatch.queue)
-    assert first != second
-
-    assert dispatcher.begin("observe", *first)
-    world.scope_worker().observe("harold")
-    assert not dispatcher.begin("observe", *second)
-
-
-def test_a_task_of_a_version_that_keeps_no_queue_begins_on_its_own_lease(world, dispatcher):
-    _mark(world, "harold")
-    (claim,) = world.services.run(due.claim(world.services.keys.due_observe, 1))
-    world.client.delete(queued(world.services.keys.due_observe))
-
-    assert dispatcher.begin("observe", *claim)
 
 
 def _lease_is_over(world, at=1):
     index = world.services.keys.due_observe
     for key in (index, queued(index)):
         world.client.zadd(key, dict.fromkeys(world.client.zrange(key, 0, -1), at))
-
-
-def test_a_task_that_was_lost_is_handed_out_again_when_its_lease_is_over(world, dispatcher):
-    _mark(world, "harold")
-    dispatcher.fill("observe", 9)
-    world.dispatch.queue.clear()
-    assert dispatcher.fill("observe", 9) == Dispatched()
-
-    _lease_is_over(world)
-    assert dispatcher.fill("observe", 9) == Dispatched(due=1)
 
 
 def test_none_is_lost_while_tasks_wait_in_the_queue_or_their_worker_lives(world, dispatcher):
@@ -174,7 +110,6 @@ def test_none_is_lost_while_tasks_wait_in_the_queue_or_their_worker_lives(world,
         world.client.zadd(key, {"harold": now - 1, "albert": now - 1})
     world.dispatch.elsewhere = 1
     assert dispatcher.fill("observe", 9) == Dispatched()
-
     world.dispatch.elsewhere = 0
     world.dispatch.taken = {"observe": ["albert", "somebody who was begun"]}
     dispatcher.keep()
@@ -183,41 +118,27 @@ def test_none_is_lost_while_tasks_wait_in_the_queue_or_their_worker_lives(world,
     assert world.client.zscore(queued(index), "somebody who was begun") is None
 
 
-@pytest.mark.parametrize(("leases", "lost"), [(9, 0), (11, 1)])
-def test_a_task_that_waits_ten_leases_is_lost_though_others_wait(world, dispatcher, leases, lost):
+def test_a_task_that_was_lost_is_handed_out_again_when_its_lease_or_ten_are_over(world, dispatcher):
     _mark(world, "harold")
     dispatcher.fill("observe", 9)
+    world.dispatch.queue.clear()
+    assert dispatcher.fill("observe", 9) == Dispatched()
+    _lease_is_over(world)
+    assert dispatcher.fill("observe", 9) == Dispatched(due=1)
     world.dispatch.elsewhere = 9
-    _lease_is_over(world, world.services.run(due.server_ms()) - leases * due.LEASE_MS)
-
-    assert dispatcher.fill("observe", 9) == Dispatched(due=lost)
-
-
-@pytest.mark.parametrize("queue", INDEXES)
-def test_names_that_nobody_ever_wrote_under_are_dropped_counted_and_delay_nobody(world, dispatcher, queue):
-    """Catches one agent that marks thousands of names: each would be a task and a look before anybody else's turn."""
-    nonsense = [b"\xff\xfe", "", "a b", "harold|", "x" * 201, "{albert}"]
-    world.client.zadd(f"{world.prefix}:due:{queue}", dict.fromkeys([*nonsense, *(f"junk-{n}" for n in range(900))], 0))
-    _mark(world, "harold", queue=queue)
-
-    assert dispatcher.fill(queue, 9) == Dispatched(due=1, unknown=906)
-    assert _queue(world, queue) == ["harold"]
-    assert world.client.zrange(f"{world.prefix}:due:{queue}", 0, -1) == [b"harold"]
-    assert world.client.hget(world.services.keys.counted, "unknown") == b"906"
+    for leases, lost in ((9, 0), (11, 1)):
+        _lease_is_over(world, world.services.run(due.server_ms()) - leases * due.LEASE_MS)
+        assert dispatcher.fill("observe", 9) == Dispatched(due=lost), leases
 
 
-@pytest.mark.parametrize("wrote", ["push", "plain", "scope"])
-def test_a_name_that_anything_was_written_under_is_known(world, dispatcher, wrote):
-    if wrote == "push":
-        world.say("hello", thread="t-1")
-    elif wrote == "plain":
-        world.client.zadd(f"{world.prefix}:{{harold}}:messages:t-1", {'{"role": "user", "content": "hi"}': 1})
-    else:
-        world.client.hset(f"{world.prefix}:{{harold}}:record:t-1", "epoch", "e")
-    world.client.zadd(f"{world.prefix}:due:observe", {"harold|t-1": 1})
-
+def test_a_name_that_anything_was_written_under_is_known(world, dispatcher):
+    world.say("hello", thread="t-1", resource="pushed")
+    world.client.zadd(f"{world.prefix}:{{plain}}:messages:t-1", {'{"role": "user", "content": "hi"}': 1})
+    world.client.hset(f"{world.prefix}:{{scope}}:record:t-1", "epoch", "e")
+    names = {f"{name}|t-1" for name in ("pushed", "plain", "scope")}
+    world.client.zadd(f"{world.prefix}:due:observe", dict.fromkeys(names, 1))
     assert dispatcher.fill("observe", 0).unknown == 0
-    assert "harold|t-1" in _queue(world)
+    assert names <= {*_queue(world)}
 
 
 def test_a_first_message_that_comes_while_its_name_is_dropped_stays_due(world, dispatcher, monkeypatch):
@@ -231,74 +152,35 @@ def test_a_first_message_that_comes_while_its_name_is_dropped_stays_due(world, d
         return drop(index, claims)
 
     monkeypatch.setattr(due, "drop", overtaken)
-
     assert dispatcher.fill("observe", 9) == Dispatched(due=1)
     assert _queue(world) == ["harold"]
 
 
-def test_a_first_message_that_comes_before_its_name_is_held_stays_due(world, dispatcher, monkeypatch):
-    """Time 0: a name is due, nothing was written. Time 1: its first message comes, and marks it no later. Time 2: it is held."""
-    world.client.zadd(f"{world.prefix}:due:observe", {"harold": 0})
-    hold = due.hold
-
-    def overtaken(index, names):
-        if names:
-            world.say("the first")
-        return hold(index, names)
-
-    monkeypatch.setattr(due, "hold", overtaken)
-
-    assert dispatcher.fill("observe", 9) == Dispatched(due=1)
-    assert _queue(world) == ["harold"]
+def test_a_flood_of_names_that_nobody_wrote_under_is_dropped_in_one_tick_and_delays_nobody(world, dispatcher):
+    """Catches junk that is looked at as far as there is room, and a thread that is taken for known with its resource."""
+    nonsense = [b"\xff\xfe", "", "a b", "harold|", "x" * 201, "{albert}", *(f"harold|made-up-{n}" for n in range(9))]
+    for queue in INDEXES:
+        index = f"{world.prefix}:due:{queue}"
+        _mark(world, "harold", queue=queue, at=5)
+        world.client.zadd(index, dict.fromkeys([*nonsense, *(f"junk-{n}" for n in range(1_200))], "-inf"))
+        assert dispatcher.fill(queue, 60) == Dispatched(due=1, unknown=1_215)
+        assert _queue(world, queue) == ["harold"]
+        assert world.client.zrange(index, 0, -1) == [b"harold"]
+    assert world.client.hget(world.services.keys.counted, "unknown") == b"2430"
 
 
-def test_a_flood_of_names_is_dropped_in_one_tick_however_few_tasks_may_wait(world, dispatcher):
-    """Catches junk that is looked at as far as there is room: with four threads 15,000 names took a tick."""
-    _mark(world, "harold", at=5)
-    for start in range(0, 5_000, 1_000):
-        world.client.zadd(f"{world.prefix}:due:observe", {f"junk-{n}": "-inf" for n in range(start, start + 1_000)})
-
-    assert dispatcher.fill("observe", 60) == Dispatched(due=1, unknown=5_000)
-    assert _queue(world) == ["harold"]
-    assert world.client.zcard(f"{world.prefix}:due:observe") == 1
-
-
-def test_threads_that_nobody_wrote_under_are_no_scopes_though_their_resource_is_one(world, dispatcher):
-    """Catches a thread that is taken for known with its resource: 20,000 made-up threads were 20,000 tasks."""
-    world.say("hello")
-    world.client.zadd(f"{world.prefix}:due:observe", {f"harold|made-up-{n}": 0 for n in range(9)})
-
-    assert dispatcher.fill("observe", 9) == Dispatched(due=1, unknown=9)
-    assert _queue(world) == ["harold"]
-
-
-@pytest.mark.parametrize(
-    ("said", "more"), [({"concurrency": -1_000}, 32), ({"concurrency": 9 * 10**18}, 1_000), (None, 0)]
-)
-def test_what_a_worker_says_of_itself_neither_stops_nor_floods_the_others(world, dispatcher, said, more):
+def test_what_a_worker_says_of_itself_neither_stops_nor_floods_the_others(world):
     keys, ends = world.services.keys, world.client.time()[0] * 1_000 + 90_000
     there = {"name": "w", "host": "h", "pid": 1, "version": "", "queues": ["observe"]}
     world.client.zadd(keys.workers, {"w": ends, b"\xff": ends})
-    world.client.set(keys.worker("w"), json.dumps({**there, **said}) if said else b'{"name":"\xff"}', ex=60)
     world.client.expire(keys.workers, 60)
-
-    assert dispatcher.room("observe") == 4 + more
-
-
-def test_places_of_before_the_clock_was_set_back_hold_nobody_up(world, dispatcher):
-    """Catches places that end in a week: nothing would be handed out until then."""
-    index = f"{world.prefix}:due:observe"
-    world.client.zadd(queued(index), {f"gone-{n}": 9e15 for n in range(9)} | {"endless": "inf"})
-    world.client.expire(queued(index), 60)
-    _mark(world, "harold")
-
-    assert dispatcher.fill("observe", 9) == Dispatched(due=1)
-    assert world.client.zrange(queued(index), 0, -1) == [b"harold"]
+    rows = [({**there, "concurrency": -1_000}, 32), ({**there, "concurrency": 9 * 10**18}, 1_000), (None, 0)]
+    for said, more in rows:
+        world.client.set(keys.worker("w"), json.dumps(said) if said else b'{"name":"\xff"}', ex=60)
+        assert Dispatcher(world.services).room("observe") == 4 + more, said
 
 
 class _Refusing:
-    """A broker that takes a few tasks and then refuses."""
-
     def __init__(self, world, takes):
         self._inner, self._left = world.dispatch, takes
 
@@ -317,12 +199,10 @@ def test_what_the_broker_did_not_take_keeps_no_place_and_is_handed_out_when_it_i
     _mark(world, "a", "b", "c", at=2)
     world.client.zadd(f"{world.prefix}:due:observe", {"nobody": 1})
     refusing = Dispatcher(world.services._replace(queues=_Refusing(world, 1)))
-
     with pytest.raises(StoreError, match="the broker is away"):
         refusing.fill("observe", 9)
     assert _waiting(world) == 1
     assert world.client.zscore(f"{world.prefix}:due:observe", "nobody") is None
-
     assert dispatcher.fill("observe", 9) == Dispatched(due=2)
     assert _queue(world) == ["a", "b", "c"]
 
@@ -335,7 +215,6 @@ def test_what_goes_wrong_with_handing_out_the_next_is_said_and_stops_no_work(wor
     dispatcher = Dispatcher(world.services._replace(queues=type("Away", (), {"observe": away, "reflect": away})()))
     with capture_logs() as lines:
         dispatcher.refill("observe")
-
     assert [(line["event"], line["queue"]) for line in lines] == [("refill_failed", "observe")]
 
 
@@ -344,16 +223,7 @@ def test_who_stops_hands_out_nothing_more(world, dispatcher):
     _mark(world, "harold")
     world.services.stopping.ask(9)
     dispatcher.refill("observe")
-
     assert _queue(world) == []
-
-
-def test_where_nobody_works_what_is_due_stays_where_it_is(world, dispatcher):
-    _mark(world, "harold")
-    world.services.presence.serve([], 4)
-
-    assert dispatcher.fill("observe", 9) == Dispatched()
-    assert world.client.zscore(f"{world.prefix}:due:observe", "harold") == 1
 
 
 def test_a_look_that_finds_nothing_left_ends_the_claim_whoever_made_it(world):
@@ -363,7 +233,6 @@ def test_a_look_that_finds_nothing_left_ends_the_claim_whoever_made_it(world):
     """
     world.say(*[f"message {n}" for n in range(4)])
     world.settle()
-
     idle = world.settings.memory.observe_idle_after * 1000
     deadline = world.client.zscore(f"{world.prefix}:due:observe", "harold")
     assert deadline is None or deadline > world.services.run(due.server_ms()) + idle / 2
@@ -376,49 +245,4 @@ def test_a_look_ends_no_claim_over_a_push_that_it_has_not_seen(world, monkeypatc
     monkeypatch.setattr(due, "done", lambda *args: world.say("y" * 50, tokens=900) and done(*args))
     world.perform("observe", "harold")
     monkeypatch.undo()
-
     assert world.client.zscore(f"{world.prefix}:due:observe", "harold") <= world.services.run(due.server_ms())
-
-
-def test_thousands_of_turns_that_were_lost_hold_nobody_up(world, dispatcher):
-    """Time 0: 3,000 agents have their turn. Time 1: they are cleared. Time 2: whoever comes next begins at once.
-
-    Catches a tick that passes by as many lost turns as there is room for tasks: with four threads, others waited for hours.
-    """
-    index, gone = world.services.keys.due_observe, [f"gone-{n}" for n in range(3_000)]
-    world.client.zadd(index, dict.fromkeys(gone, 1))
-    for start in range(0, len(gone), 1_000):
-        turns = [due.DueScope(name, name) for name in gone[start : start + 1_000]]
-        assert world.services.run(due.admit(index, turns, 4)) == 1_000
-    world.client.zrem(index, *gone)
-    _mark(world, "harold", at=world.services.run(due.server_ms()))
-
-    assert dispatcher.fill("observe", 9) == Dispatched(due=1)
-    assert _queue(world) == ["harold"]
-
-
-def test_turns_are_kept_while_nobody_new_comes(world, dispatcher):
-    """Catches a backlog whose turns expire after ten minutes: all of it would be given turns anew, and in another order."""
-    _mark(world, *(f"agent-{n}" for n in range(9)))
-    dispatcher.fill("observe", 9)
-    turns = beside(world.services.keys.due_observe, "turns")
-    world.client.pexpire(turns, 5_000)
-    dispatcher.fill("observe", 9)
-
-    assert world.client.pttl(turns) > 60_000
-
-
-def test_a_thousand_that_wait_as_tasks_and_were_marked_hide_nobody(world):
-    """Time 0: 1,000 tasks wait. Time 1: pushes mark their scopes. Time 2: another agent comes due, and there is room for it."""
-    world.services.presence.serve(["observe"], 1_000)
-    elsewhere = Worker(name="w", host="h", pid=1, version="", queues=INDEXES, concurrency=9)
-    world.services.run(presence.here(world.services.keys, elsewhere))
-    names = [f"agent-{n}" for n in range(1_000)]
-    _mark(world, *names)
-    dispatcher = Dispatcher(world.services)
-    assert dispatcher.fill("observe", 9) == Dispatched(due=1_000)
-    _mark(world, *names, at=2)
-    _mark(world, "harold", at=3)
-
-    assert dispatcher.fill("observe", 9) == Dispatched(due=1)
-    assert _queue(world)[-1] == "harold"

@@ -4,7 +4,6 @@ import pytest
 from hook_house import hooked, hooks_installed
 from world import World
 
-from om_api.domain.values import Outcome
 from om_workers.llm.scripted import Scripted
 
 NOTES = "<observations>\nDate: Dec 4, 2025\n* 🟡 (09:15) User has a cat\n</observations>"
@@ -35,7 +34,6 @@ def test_each_point_of_workers_is_given_what_the_page_says(client, prefix, house
     observation = observed(world, "I have a cat", metadata={"robot": True})
     world.om.force_reflect("harold", "t-1")
     world.settle()
-
     before, after, texts, text = (given[point] for point in points)
     (message,) = before["messages"]
     assert (message["role"], message["content"], message["metadata"]) == ("user", "I have a cat", {"robot": True})
@@ -56,79 +54,9 @@ def test_what_a_hook_writes_is_read_as_a_models_answer_is(client, prefix, house)
     world = World(client, prefix, Scripted(f"{NOTES}\n{TASK}\n<mood>\ncalm\n</mood>"), **LARGE,
                   **hooked("after_observe", "writes"), extractors="{mood: {instruction: how it feels}}")  # fmt: skip
     noted = observed(world)
-
     assert noted.text.index("first") < noted.text.index("second")
     assert "</observations>" not in noted.text
     assert (noted.priority, noted.task_state, noted.no_task) == (5, "", True)
     assert noted.suggested_response == "ask its name"
     assert noted.extracted["mood"] == "cross"
     assert noted.tokens == world.services.count(noted.text)
-
-
-def test_pinned_lines_stay_whatever_a_hook_says_of_a_reflection(client, prefix, house):
-    house.install(forgets=lambda _: {"text": "* 🟡 nothing of note"})
-    world = World(client, prefix, Scripted(*[NOTES] * 9), **LARGE, **hooked("after_reflect", "forgets"))
-    observation = observed(world)
-    line = observation.text.splitlines()[-1]
-    world.om.pin(line, "harold")
-    world.om.force_reflect("harold", "t-1")
-    world.settle()
-
-    (generation,) = world.om.generations("harold")
-    assert "nothing of note" in generation.text
-    assert "User has a cat" in generation.text
-    assert generation.tokens == world.services.count(generation.text)
-
-
-def test_a_reflection_that_waits_for_its_review_was_seen_by_hooks_and_is_seen_once(client, prefix, house):
-    seen = []
-    house.install(signs=lambda given: seen.append(given["generation"]) or {"text": f"{given['text']}\n* 🟡 signed"})
-    world = World(
-        client, prefix, Scripted(*[NOTES] * 9), **LARGE, **hooked("after_reflect", "signs"), reflection__review="ask"
-    )
-    observed(world)
-    world.om.force_reflect("harold", "t-1")
-    world.settle()
-
-    (waiting,) = world.om.reviews()
-    assert "signed" in world.om.proposal("harold").generation.text
-    assert world.om.approve("harold", waiting.id) is Outcome.REFLECTED
-    assert (seen, "signed" in world.om.generations("harold")[0].text) == ([1], True)
-
-
-def test_a_message_that_is_erased_while_a_hook_thinks_reaches_no_model(client, prefix, house):
-    """Time 0: a hook sees a chunk. Time 1: a fact of it is erased. Time 2: the chunk is asked for as it is by now."""
-    seen = []
-
-    def erase(given):
-        seen.append([each["content"] for each in given["messages"]])
-        if len(seen) == 1:
-            world.om.erase("harold", matching="secret")
-
-    house.install(slow=erase)
-    world = World(client, prefix, Scripted(*[NOTES] * 9), **LARGE, **hooked("before_observe", "slow"))
-    observed(world, "my secret is blue", "I have a cat")
-
-    assert not any("secret" in each.prompt for each in world.model.requests)
-    assert seen == [["my secret is blue", "I have a cat"], ["I have a cat"]]
-    assert len(world.model.requests) == 1
-    assert world.om.verify() == []
-
-
-def test_hooks_are_not_asked_for_an_agent_that_rests(client, prefix, house):
-    came = []
-    house.install(looks=came.append)
-    world = World(client, prefix, Scripted(NOTES), **LARGE, **hooked("before_observe", "looks"))
-    world.say("hello")
-    world.om.force_observe("t-1", "harold")
-    world.claim()
-    world.perform(*_popped(world))
-    world.om.pause("harold")
-    world.work()
-
-    assert (came, world.model.requests) == ([], [])
-
-
-def _popped(world):
-    verb, ids = world.dispatch.queue.popleft()
-    return verb, *ids

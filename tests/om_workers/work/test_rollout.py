@@ -1,6 +1,5 @@
 """Settings that changed while nobody worked reach every memory, once, whoever dies on the way."""
 
-import json
 import time
 
 import pytest
@@ -26,10 +25,6 @@ def _told(world):
     return _started(world, later=1.0).advance(60)
 
 
-def _is_walk(world):
-    return world.client.keys(f"{world.prefix}:lock:rollout:*") != []
-
-
 def test_a_memory_that_waits_below_the_old_threshold_is_observed_under_the_new_one(client, prefix):
     """Catches 1,440 tokens that waited against a threshold of 1,000 for ever: nothing was ever sealed of them."""
     before = World(client, prefix, message_threshold="30000", observe_idle_after="36500d")
@@ -38,25 +33,10 @@ def test_a_memory_that_waits_below_the_old_threshold_is_observed_under_the_new_o
     after = World(client, prefix, message_threshold="1000", observe_idle_after="36500d")
     after.settle()
     assert after.om.stats("harold").message_tokens == 1440
-
     assert _told(after) == 1
     after.settle()
     assert after.om.stats("harold").observations > 0
     assert after.om.stats("harold").message_tokens < 1000
-
-
-def test_a_push_is_due_where_the_new_settings_want_it(client, prefix):
-    """Catches a mark that is left where the old settings put it: the next messages would wake nobody."""
-    before = World(client, prefix, message_threshold="30000")
-    before.say("one")
-    before.settle()
-    after = World(client, prefix)
-    _told(after)
-    after.settle()
-    client.delete(f"{prefix}:due:observe")
-    after.say("two", "three")
-
-    assert _due(after) == {"harold"}
 
 
 def test_observations_above_the_new_threshold_are_handed_to_the_reflector(client, prefix):
@@ -66,42 +46,11 @@ def test_observations_above_the_new_threshold_are_handed_to_the_reflector(client
     before.settle()
     assert _due(before, "reflect") == set()
     after = World(client, prefix, observation_threshold="200")
-
     assert _told(after) == 1
     assert _due(after, "reflect") == {"harold"}
 
 
-@pytest.mark.parametrize("timing", ["cache", "price"])
-def test_what_waits_for_a_warm_cache_waits_no_longer_where_no_cache_is_heeded_any_more(client, prefix, timing):
-    """Nobody pushes: the walk finds what was looked at by the timing of before, and has it looked at though its cache is warm."""
-    cached = {"prompt_cache__minimum": "0", "prompt_cache__lifetime": "1h"}
-    before = World(client, prefix, **cached, prompt_cache__timing=timing)
-    before.say(*[f"turn {n}" for n in range(11)])
-    before.settle()
-    after = World(client, prefix, **cached, prompt_cache__timing="threshold")
-    assert (after.om.stats("harold").observations, _told(after)) == (0, 1)
-
-    after.tick()
-    assert after.om.stats("harold").observations > 0
-
-
-def test_the_sweep_finds_what_was_looked_at_by_other_settings_though_it_waits_for_its_deadline(client, prefix):
-    """Catches a memory that an older worker looked at after the walk had passed it: it stands in the index, an hour ahead."""
-    before = World(client, prefix, message_threshold="30000")
-    before.say(*[f"message {n}" for n in range(12)], tokens=120)
-    before.settle()
-    client.zadd(f"{prefix}:resources", {"harold": 1})
-    later = client.zscore(f"{prefix}:due:observe", "harold")
-    after = World(client, prefix)
-
-    assert (after.sweep().marked, later > time.time() * 1000 + 600_000) == (1, True)
-    after.settle()
-    client.zadd(f"{prefix}:resources", {"harold": 1})
-    assert after.sweep().marked == 0
-
-
 def _many(client, prefix, number=45):
-    """Agents that were looked at by other settings."""
     before = World(client, prefix, message_threshold="30000")
     for n in range(number):
         before.say("hello", resource=f"agent-{n}")
@@ -112,8 +61,6 @@ def _many(client, prefix, number=45):
 
 @pytest.fixture
 def small(monkeypatch):
-    """Slices of a few resources, however a server keeps them."""
-
     def slices(keys, _part, cursor, n):
         names = yield from module.keyspace_scan.oldest_looked(keys, "+inf", -1)
         some = sorted(names)[cursor : cursor + 20]
@@ -126,7 +73,6 @@ def test_a_tick_takes_a_slice_and_the_next_one_goes_on_whoever_it_is(client, pre
     """Catches a tick that looks at a million memories before it hands anything out, and one that begins anew."""
     names, world = _many(client, prefix), World(client, prefix)
     workers = [_started(world) for _ in range(3)]
-
     assert [worker.advance(0) for worker in workers] == [20, 20, 5]
     assert _due(world) == names
     assert [worker.advance(60) for worker in workers] == [0, 0, 0]
@@ -146,7 +92,6 @@ def test_a_worker_that_dies_in_the_middle_leaves_the_rest_to_the_next(client, pr
     with pytest.raises(KeyboardInterrupt):
         first.advance(60)
     monkeypatch.undo()
-
     next_.advance(60)
     assert _due(world) == names
 
@@ -164,91 +109,20 @@ def test_workers_that_start_together_walk_once_and_one_that_starts_later_walks_a
         for worker in fleet:
             worker.advance(60)
     assert asked == [3]
-
     _started(world, later=1.0).advance(60)
     assert asked == [3, 3]
-
-
-def test_settings_that_come_back_are_made_known_again(client, prefix):
-    """Catches a walk that counts as done, though other settings were in force since."""
-    first, second = World(client, prefix), World(client, prefix, message_threshold="2000")
-    first.say("hello")
-    first.settle()
-    _told(first)
-    told = []
-    for world in (second, first, second):
-        told.append(_told(world))
-        world.settle()
-
-    assert told == [1, 1, 1]
-
-
-def test_a_process_that_runs_for_long_walks_no_more_when_its_note_has_expired(client, prefix):
-    world = World(client, prefix)
-    worker = _started(world)
-    for _ in range(2):
-        worker.advance(60)
-    client.delete(*client.keys(f"{prefix}:lock:rollout:*"))
-    worker.advance(60)
-
-    assert not _is_walk(world)
-
-
-def test_a_note_that_is_not_ours_is_written_anew(client, prefix):
-    world = World(client, prefix)
-    key = world.services.keys.rollout(world.settings.fingerprint)
-    client.set(key, "nonsense", ex=9)
-    _told(world)
-
-    assert json.loads(client.get(key))["cursor"] is None
 
 
 def test_what_an_agent_may_only_read_is_left_alone(client, prefix):
     before = World(client, prefix, message_threshold="30000")
     before.say("hello")
     before.settle()
-
     assert _told(World(client, prefix, read_only="true")) == 0
 
 
-def test_changed_settings_reach_memories_that_nobody_writes_to(client, prefix, tmp_path):
-    folder = tmp_path / "agents" / "harold"
-    folder.mkdir(parents=True)
-    (tmp_path / "observational-memory.yaml").write_text(
-        "observational_memory: {message_threshold: 1000, min_recent_messages: 0}"
-    )
-    world = World(client, prefix, config_dir=tmp_path)
-    world.say(*[f"message {n}" for n in range(3)])
-    world.settle()
-    (folder / "memory.yaml").write_text("observational_memory: {message_threshold: 400, min_recent_messages: 0}")
-    world.settings.refresh()
-
-    assert _told(world) == 1
-    world.settle()
-
-    assert world.om.stats("harold").message_threshold == 400
-    assert json.loads(client.hget(f"{prefix}:{{harold}}:record", "limits"))["limits"]["message_threshold"] == 400
-
-
 def _applied(world):
-    """How many a walk found stale, and who is due then."""
     world.client.delete(f"{world.prefix}:due:observe")
     return _told(world), _due(world)
-
-
-@pytest.mark.parametrize(
-    ("stored", "configured", "name"),
-    [("thread", "resource", "harold|t-1"), ("resource", "thread", "harold"), (None, "thread", "harold|t-1")],
-)
-def test_changed_settings_mark_the_scope_that_is_stored_and_else_the_configured_one(
-    client, prefix, stored, configured, name
-):
-    world = World(client, prefix, scope=stored or configured)
-    world.say(*["hello"] * (3 if stored else 1))
-    world.settle()
-    changed = World(client, prefix, scope=configured, message_threshold="400")
-
-    assert _applied(changed) == (1, {name})
 
 
 @pytest.mark.parametrize("why", ["nothing changed", "nothing waits"])
@@ -261,18 +135,7 @@ def test_settings_are_made_known_to_those_alone_whom_they_change(client, prefix,
         world.om.force_observe("t-1", "harold")
         world.settle()
         world = World(client, prefix, message_threshold="400")
-
     assert _applied(world) == (0, set())
-
-
-def test_changed_settings_reach_a_memory_of_which_everything_is_sealed(client, prefix):
-    world = World(client, prefix)
-    world.say("one", "two")
-    world.settle()
-    assert client.zcard(f"{prefix}:{{harold}}:messages:t-1") == 0
-    changed = World(client, prefix, message_threshold="400")
-
-    assert _applied(changed) == (1, {"harold"})
 
 
 def test_changed_settings_reach_who_comes_after_an_agent_whose_record_holds_what_is_not_ours(world):
@@ -283,5 +146,4 @@ def test_changed_settings_reach_who_comes_after_an_agent_whose_record_holds_what
     world.client.hset(f"{world.prefix}:{{albert}}:record", "generation", "x")
     world.client.hset(f"{world.prefix}:{{zoe}}:record", mapping={"epoch": "e", "limits": "{}"})
     world.client.zadd(f"{world.prefix}:resources", {"albert": 1, "zoe": 2})
-
     assert _told(world) == 1

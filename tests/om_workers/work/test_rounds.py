@@ -19,13 +19,11 @@ MESSAGE = '{"role": "user", "content": "hi"}'
 
 @pytest.fixture
 def rounds(world):
-    """One beat's rounds, over threads that are there for every task."""
     world.services.presence.serve(health.QUEUES, 32)
     return Rounds(world.services, Dispatcher(world.services), lambda _: 0)
 
 
 def _mark(world, name):
-    """Have a scope due under whose name somebody once wrote."""
     world.client.hset(world.services.keys.of(name).tokens, "*", 0)
     world.client.zadd(f"{world.prefix}:due:observe", {name: 1})
 
@@ -40,15 +38,18 @@ def _next_slot(world):
 
 def test_of_two_beats_in_one_slot_the_second_does_nothing(world, rounds):
     """Catches a guard that everyone gets: three beats would claim and ask three times as often."""
-    assert rounds.observe().outcome == "rest"
-    _mark(world, "harold")
-
-    assert rounds.observe().outcome == "busy"
-    assert _passed_on(world) == []
-
+    interval = world.settings.memory.observer_interval
+    with capture_logs() as lines:
+        assert rounds.observe().outcome == "rest"
+        assert interval * 500 < world.client.pttl(world.services.keys.tick("observer")) < interval * 1000
+        _mark(world, "harold")
+        assert rounds.observe().outcome == "busy"
+    assert (_passed_on(world), lines) == ([], [])
     _next_slot(world)
-    assert rounds.observe().outcome == "rest"
+    with capture_logs() as lines:
+        assert rounds.observe().outcome == "rest"
     assert _passed_on(world) == ["harold"]
+    assert [(line["event"], line["due"]) for line in lines] == [("observer_ticked", 1)]
 
 
 def test_a_round_of_webhooks_is_made_once_in_its_slot_and_told(world, rounds):
@@ -57,16 +58,8 @@ def test_a_round_of_webhooks_is_made_once_in_its_slot_and_told(world, rounds):
     run(webhook_queue.try_out(keys, made))
     with capture_logs() as lines:
         assert [rounds.webhooks().outcome, rounds.webhooks().outcome] == ["rest", "busy"]
-
     assert [line["failed"] for line in lines if line["event"] == "webhooks_ticked"] == [1]
     assert run(health.ticks(keys))["webhooks"].interval == world.settings.memory.webhooks.interval
-
-
-def test_a_slot_ends_before_the_next_tick_of_its_beat_and_not_long_before(world, rounds):
-    rounds.observe()
-
-    interval = world.settings.memory.observer_interval
-    assert interval * 500 < world.client.pttl(world.services.keys.tick("observer")) < interval * 1000
 
 
 def test_whoever_watches_is_told_when_each_tick_ran_and_only_by_the_one_that_did(world, rounds):
@@ -75,22 +68,9 @@ def test_whoever_watches_is_told_when_each_tick_ran_and_only_by_the_one_that_did
     told = world.services.run(health.ticks(world.services.keys))
     world.services.run(presence.ticked(world.services.keys, "observer", Ticked(at=1, interval=10)))
     assert rounds.observe().outcome == "busy"
-
     assert told["observer"].interval == world.settings.memory.observer_interval
     assert told["reflector"] is None
     assert world.services.run(health.ticks(world.services.keys))["observer"].at == 1
-
-
-def test_a_tick_that_did_something_is_a_line_of_log_and_no_other(world, rounds):
-    with capture_logs() as lines:
-        rounds.observe()
-    assert lines == []
-
-    _next_slot(world)
-    _mark(world, "harold")
-    with capture_logs() as lines:
-        rounds.observe()
-    assert [(line["event"], line["due"]) for line in lines] == [("observer_ticked", 1)]
 
 
 @pytest.fixture
@@ -120,14 +100,6 @@ def _pass_on(world):
     return module.pass_on(world.services, Dispatcher(world.services), 9)
 
 
-def test_each_of_few_keys_is_a_task_of_its_own(world):
-    keys = _write(world, "harold", "t-1", "t-2")
-
-    assert _pass_on(world) == 2
-    assert sorted(world.dispatch.queue) == [("adopt", (key,)) for key in keys]
-    assert world.client.zcard(world.services.keys.adopt) == 0
-
-
 def test_thousands_of_hints_that_name_nothing_are_dropped_in_one_tick_and_delay_nobody(world):
     """Catches a task for each hint: 20,000 of them delayed others by a minute and a half."""
     (real,) = _write(world, "zoe", "t-1")
@@ -137,7 +109,6 @@ def test_thousands_of_hints_that_name_nothing_are_dropped_in_one_tick_and_delay_
     world.client.set(f"{world.prefix}:{{evil-2}}:tokens", "no counters")
     odd = ["nonsense", b"\xff", _key(world, "albert", "t-1"), _key(world, "evil", "text"), _key(world, "evil-2", "t")]
     _hint(world, *odd, *(_key(world, f"a-{n}", "t") for n in range(1_200)))
-
     assert _pass_on(world) == 1
     assert list(world.dispatch.queue) == [("adopt", (real,))]
     assert world.client.zcard(world.services.keys.adopt) == 0
@@ -148,7 +119,6 @@ def test_a_resource_with_thousands_of_keys_lets_others_take_their_turns(world, m
     monkeypatch.setattr(module, "_KEYS", 3)
     _write(world, "albert", *(f"t-{n}" for n in range(20)))
     (zoes,) = _write(world, "zoe", "t-1")
-
     assert _pass_on(world) == 6
     (_, first), (_, second) = world.dispatch.queue
     assert zoes in first
@@ -156,13 +126,16 @@ def test_a_resource_with_thousands_of_keys_lets_others_take_their_turns(world, m
     assert world.client.zcard(world.services.keys.adopt) == 15
 
 
-@pytest.mark.parametrize("elsewhere", [2, 3])
-def test_while_as_many_tasks_wait_as_workers_run_hints_are_left_where_they_are(world, elsewhere):
-    _write(world, "harold", "t-1")
-    world.dispatch.elsewhere = elsewhere
-
-    assert _pass_on(world) == 0
-    assert world.client.zcard(world.services.keys.adopt) == 1
+def test_while_as_many_tasks_wait_as_workers_run_hints_are_left_where_they_are(world):
+    keys = _write(world, "harold", "t-1", "t-2")
+    for elsewhere in (3, 2):
+        world.dispatch.elsewhere = elsewhere
+        assert _pass_on(world) == 0
+        assert world.client.zcard(world.services.keys.adopt) == 2
+    world.dispatch.elsewhere = 0
+    assert _pass_on(world) == 2
+    assert sorted(world.dispatch.queue) == [("adopt", (key,)) for key in keys]
+    assert world.client.zcard(world.services.keys.adopt) == 0
 
 
 def test_hints_that_the_broker_does_not_take_are_there_when_it_is_back(world, monkeypatch):
@@ -178,35 +151,24 @@ def test_hints_that_the_broker_does_not_take_are_there_when_it_is_back(world, mo
     monkeypatch.setattr(world.dispatch, "adopt", adopt)
     with pytest.raises(StoreError, match="the broker is away"):
         _pass_on(world)
-
     left = {name.decode() for name in world.client.zrange(world.services.keys.adopt, 0, -1)}
     assert took
     assert left == {*keys} - {*took}
 
 
-@pytest.mark.parametrize("counted", [b"abc", b"9" * 5_000, b"-1", b"\xb2"])
-def test_a_count_that_is_no_number_hurts_only_whose_it_is(world, counted):
+def test_a_count_that_is_no_number_hurts_only_whose_it_is(client, prefix_for):
     """Catches a tick that ends at one memory's counters: hints and sweeps of all others ended with it."""
-    (real,) = _write(world, "zoe", "t-1")
-    (evil,) = _write(world, "evil", "t-1")
-    world.client.hset(f"{world.prefix}:{{evil}}:tokens", "#t-1", counted)
-
-    assert _pass_on(world) == 2
-    assert {ids[0] for _, ids in world.dispatch.queue} == {real, evil}
-    swept = world.sweep()
-    assert swept.adopted + swept.failed == 2
-    assert world.client.hget(f"{world.prefix}:{{zoe}}:tokens", "#t-1") == b"1"
-
-
-def test_counters_of_another_type_hurt_only_whose_they_are(world):
-    _write(world, "evil", "t-1")
-    world.client.zadd(f"{world.prefix}:{{evil}}:tokens", {"a": 1})
-    world.client.delete(world.services.keys.adopt)
-    _write(world, "zoe", "t-1")
-    world.client.delete(world.services.keys.adopt)
-
-    assert world.sweep().adopted == 1
-    assert world.client.hget(f"{world.prefix}:{{zoe}}:tokens", "#t-1") == b"1"
+    for n, counted in enumerate([b"abc", b"9" * 5_000, b"-1", b"\xb2"]):
+        world = World(client, prefix_for(n))
+        world.services.presence.serve(["maintenance"], 8)
+        (real,) = _write(world, "zoe", "t-1")
+        (evil,) = _write(world, "evil", "t-1")
+        world.client.hset(f"{world.prefix}:{{evil}}:tokens", "#t-1", counted)
+        assert _pass_on(world) == 2, counted
+        assert {ids[0] for _, ids in world.dispatch.queue} == {real, evil}
+        swept = world.sweep()
+        assert swept.adopted + swept.failed == 2, counted
+        assert world.client.hget(f"{world.prefix}:{{zoe}}:tokens", "#t-1") == b"1"
 
 
 def test_hints_that_were_taken_while_the_store_went_away_are_put_back(world, monkeypatch):
@@ -219,18 +181,7 @@ def test_hints_that_were_taken_while_the_store_went_away_are_put_back(world, mon
     monkeypatch.setattr(module.keyspace_scan, "adoptable", away)
     with pytest.raises(StoreError):
         _pass_on(world)
-
     assert sorted(name.decode() for name in world.client.zrange(world.services.keys.adopt, 0, -1)) == keys
-
-
-def test_keys_of_the_older_form_are_adopted_too(world):
-    key = f"{world.prefix}:messages:t-1"
-    world.client.zadd(key, {'{"role": "user", "content": "hi", "resource_id": "harold"}': 1})
-    _hint(world, key, f"{world.prefix}:messages:t-2")
-
-    assert _pass_on(world) == 1
-    world.work()
-    assert world.client.zcard(_key(world, "harold", "t-1")) == 1
 
 
 def test_a_tick_notes_since_when_more_is_due_than_there_is_room_for(world):
@@ -244,7 +195,6 @@ def test_a_tick_notes_since_when_more_is_due_than_there_is_room_for(world):
         rounds.observe()
         seen.append(world.services.run(health.ticks(world.services.keys))["observer"])
         _next_slot(world)
-
     quiet, first, second = seen
     assert (quiet.since, quiet.was) == (0, 0)
     assert (first.since, first.was) == (first.at, first.due)
@@ -263,13 +213,11 @@ def test_of_many_parts_a_tick_goes_through_those_in_which_something_is_due(world
     rounds = Rounds(world.services, Dispatcher(world.services), lambda _: 0)
     assert rounds.observe().outcome == "rest"
     assert filled == []
-
     names = ["ada", "harold", "zoe"]
     _next_slot(world)
     for name in names:
         world.client.hset(world.services.keys.of(name).tokens, "*", 0)
     world.services.run(due.mark(world.services.keys.due_observe, names))
     rounds.observe()
-
     assert sorted(filled) == sorted({part_of(name, 64) for name in names})
     assert _passed_on(world) == names

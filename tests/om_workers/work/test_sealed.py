@@ -1,13 +1,11 @@
 """What a worker reads of sealed chunks before it asks a model, and what it stores of the answer."""
 
 import pytest
-from world import World
 
 from om_api.domain.errors import ModelError
-from om_api.domain.messages import Message
-from om_api.domain.values import Chunk, Observation, Outcome, Scope, ThreadState
+from om_api.domain.values import Chunk, Observation, Outcome, Scope
 from om_api.store.memory import chunks, scope_state
-from om_workers.llm.base import Reply, Usage
+from om_workers.llm.base import Reply
 from om_workers.llm.scripted import Scripted
 from om_workers.prompts.parse import Observed
 from om_workers.work import sealed
@@ -17,7 +15,6 @@ HAROLD = Scope("harold")
 
 
 def _sealed(world, *texts, thread="t-1"):
-    """Seal a chunk of these messages; its id."""
     world.say(*texts, thread=thread, tokens=50)
     world.om.force_observe(thread, "harold")
     world.scope_worker().observe("harold")
@@ -26,32 +23,14 @@ def _sealed(world, *texts, thread="t-1"):
     return sealed_now
 
 
-def test_chunks_are_read_with_their_own_messages_in_the_order_they_are_asked_for(world):
-    first, second = _sealed(world, "one", "two"), _sealed(world, "three", thread="t-2")
-    found = sealed.read(world.services, HAROLD, [second, first])
-
-    assert [[message.content for message in each.messages] for each in found] == [["three"], ["one", "two"]]
-    assert [each.chunk.id for each in found] == [second, first]
-    assert {each.scope for each in found} == {HAROLD}
-
-
 def test_what_is_gone_or_observed_is_left_out_and_shown_to_who_comes_next(world):
     """Catches a chunk that is observed twice, and one that is observed without what the one before it noted."""
     first = _sealed(world, "[[w1-1]] one")
     world.perform("observe_chunk", "harold", first)
     second = _sealed(world, "two")
     (found,) = sealed.read(world.services, HAROLD, ["nobody", first, second])
-
     assert found.chunk.id == second
     assert ["[[w1-1]] one" in text for text in found.texts] == [True]
-
-
-def test_a_chunk_that_became_ready_since_it_was_seen_is_left_out_too(world):
-    chunk = _sealed(world, "one")
-    (seen,) = sealed.read(world.services, HAROLD, [chunk])
-    world.perform("observe_chunk", "harold", chunk)
-
-    assert sealed.read(world.services, HAROLD, [chunk], seen.state) == []
 
 
 def test_an_observation_covers_the_messages_of_its_chunk_from_the_first_to_the_last(world):
@@ -59,7 +38,6 @@ def test_an_observation_covers_the_messages_of_its_chunk_from_the_first_to_the_l
     observed = Observed(text="* noted", priority=3, current_task="rest", suggested_response="Go on")
     made = sealed.observation_of(found, observed, Reply(text="", model="m", cost=0.5), 7)
     ids = tuple(message.id for message in found.messages)
-
     assert (made.id, made.thread_id) == (found.chunk.id, "t-1")
     assert (made.message_ids, made.source_range) == (ids, (ids[0], ids[2]))
     assert (made.from_, made.to) == (found.messages[0].at, found.messages[2].at)
@@ -67,64 +45,21 @@ def test_an_observation_covers_the_messages_of_its_chunk_from_the_first_to_the_l
     assert (made.tokens, made.message_tokens, made.model, made.cost) == (7, 150, "m", 0.5)
 
 
-@pytest.mark.parametrize(
-    ("roles", "spoken"), [(["user", "user"], None), (["user", "assistant"], 1), (["assistant"], 0)]
-)
-def test_an_observation_says_when_the_actor_last_spoke_in_what_it_covers(world, roles, spoken):
-    for role in roles:
-        world.om.add_message(Message(role=role, content="said", thread_id="t-1", resource_id="harold", tokens=50))
-    (found,) = sealed.read(world.services, HAROLD, [_sealed(world)])
-    made = sealed.observation_of(found, Observed(no_task=True, no_suggestion=True), Reply(text="", model="m"), 0)
-
-    assert made.spoken_at == (0 if spoken is None else found.messages[spoken].at)
-    assert (made.no_task, made.no_suggestion) == (True, True)
-
-
-@pytest.mark.parametrize(
-    ("noted", "shown"),
-    [
-        ([], "before"),
-        ([("one", False)], "one"),
-        ([("one", False), ("", False)], "one"),
-        ([("one", False), ("", True)], ""),
-        ([("", True), ("two", False)], "two"),
-    ],
-)
-def test_the_observer_is_shown_the_newest_task_that_was_noted_activated_or_not(noted, shown):
-    pending = [Observation(id="o", thread_id="t-1", text="", task_state=text, no_task=none) for text, none in noted]
-    pending.append(Observation(id="o", thread_id="t-2", text="", task_state="another thread's"))
-
-    assert sealed._task(pending, ThreadState(id="t-1", current_task="before")) == shown
-
-
 def chunk(tokens, *, attempts=0, thread="t"):
     return Chunk(id=f"{thread}-{tokens}", thread=thread, seq=1, tokens=tokens, messages=1, attempts=attempts)
 
 
-@pytest.mark.parametrize(
-    ("tokens", "most", "expected"),
-    [
-        ([10, 20, 30], 100, [[10, 20, 30]]),
-        ([50, 60, 30], 100, [[50], [60, 30]]),
-        ([500, 10, 10], 100, [[500], [10, 10]]),
-        ([10, 10], 0, [[10], [10]]),
-        ([0, 0], 0, [[0], [0]]),
-        ([], 100, []),
-    ],
-)
-def test_chunks_are_packed_in_their_order_below_the_limit(tokens, most, expected):
-    assert [[each.tokens for each in group] for group in batches(map(chunk, tokens), most)] == expected
-
-
-def test_a_chunk_that_was_tried_before_is_alone():
-    tried = chunk(10, attempts=1)
-
+def test_chunks_are_packed_in_their_order_below_the_limit():
+    rows = [([10, 20, 30], 100, [[10, 20, 30]]), ([50, 60, 30], 100, [[50], [60, 30]]),
+            ([500, 10, 10], 100, [[500], [10, 10]]), ([10, 10], 0, [[10], [10]]), ([], 100, [])]  # fmt: skip
+    for tokens, most, expected in rows:
+        assert [[each.tokens for each in group] for group in batches(map(chunk, tokens), most)] == expected, tokens
+    tried = chunk(10, attempts=1)  # is alone
     assert [len(group) for group in batches([chunk(1), tried, chunk(2), chunk(3)], 100)] == [1, 1, 2]
 
 
 @pytest.fixture
 def forced(world):
-    """Two threads with a sealed chunk each, small enough to share a call."""
     for thread in ("t-1", "t-2"):
         world.say("first", "second", thread=thread)
     world.om.force_observe(None, "harold")
@@ -132,7 +67,6 @@ def forced(world):
 
 
 def all_sealed(world):
-    """Do all work but the models'; the tasks that would ask one."""
     world.claim()
     asking = []
     while world.dispatch.queue:
@@ -152,7 +86,6 @@ def attempts(world):
 
 def test_two_small_threads_are_observed_in_one_call(forced):
     (task,) = all_sealed(forced)
-
     assert len(task) == 3
     assert forced.perform("observe_chunk", *task) is Outcome.BUFFERED
     assert len(forced.model.requests) == 1
@@ -162,37 +95,9 @@ def test_two_small_threads_are_observed_in_one_call(forced):
     assert forced.om.verify() == []
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "calls"),
-    [("max_tokens_per_batch", "0", [1, 1]), ("max_attempts", "1", [1, 1]), ("max_attempts", "2", [2])],
-)
-def test_a_limit_of_zero_and_a_single_attempt_give_each_chunk_its_own_call(client, prefix, name, value, calls):
-    """With one attempt a call for two that fails because of one would quarantine the other."""
-    world = World(client, prefix, **{f"observer__{name}": value})
-    for thread in ("t-1", "t-2"):
-        world.say("first", thread=thread)
-    world.om.force_observe(None, "harold")
-
-    (task,) = all_sealed(world)
-    world.perform("observe_chunk", *task)
-    world.settle()
-
-    assert [len(request.threads) or 1 for request in world.model.requests] == calls
-
-
-def test_a_chunk_that_somebody_tried_since_is_left_to_a_call_of_its_own(forced):
-    ((name, first, second),) = all_sealed(forced)
-    forced.client.hset(f"{forced.prefix}:{{harold}}:chunk:{second}", "attempts", 1)
-
-    assert forced.perform("observe_chunk", name, first, second) is Outcome.BUFFERED
-    assert [each.id for each in forced.om.observations("harold")] == [first]
-    assert forced.client.hget(f"{forced.prefix}:{{harold}}:chunk:{second}", "attempts") == b"1"
-
-
 def test_a_thread_without_an_answer_is_tried_alone_and_the_other_is_kept(forced):
     (task,) = all_sealed(forced)
     forced.model = Scripted(lambda request: f'<thread id="t-1">\n* 🟡 {request.threads["t-1"][0].id}\n</thread>')
-
     assert forced.perform("observe_chunk", *task) is Outcome.BUFFERED
     assert [each.thread_id for each in forced.om.observations("harold")] == ["t-1"]
     assert {len(ids) for ids in all_sealed(forced)} == {2}
@@ -204,10 +109,8 @@ def test_a_thread_without_an_answer_is_tried_alone_and_the_other_is_kept(forced)
 def test_a_shared_call_that_fails_burns_an_attempt_only_where_a_chunk_may_be_to_blame(forced, failure, burned):
     (task,) = all_sealed(forced)
     forced.model = Scripted(failure)
-
     with pytest.raises(ModelError):
         forced.perform("observe_chunk", *task)
-
     assert attempts(forced) == [burned, burned]
 
 
@@ -217,23 +120,8 @@ def test_a_chunk_that_somebody_else_observes_is_left_to_them(forced):
     with forced.services.heartbeat.lock(forced.services.keys.of("harold").lock(f"chunk:{first}")) as mine:
         assert mine
         assert forced.perform("observe_chunk", name, first, second) is Outcome.BUFFERED
-
     (request,) = forced.model.requests
     assert request.threads == {}
-
-
-def test_the_cost_of_a_shared_call_is_shared_by_the_tokens_of_the_messages(client, prefix):
-    world = World(client, prefix)
-    world.say("first", thread="t-1", tokens=100)
-    world.say("first", thread="t-2", tokens=300)
-    world.om.force_observe(None, "harold")
-    (task,) = all_sealed(world)
-    text = "".join(f'<thread id="{name}">\n* 🟡 noted\n</thread>\n' for name in ("t-1", "t-2"))
-    world.model = Scripted(Reply(text=text, model="a", usage=Usage(), cost=0.4))
-
-    assert world.perform("observe_chunk", *task) is Outcome.BUFFERED
-    costs = {each.thread_id: each.cost for each in world.om.observations("harold")}
-    assert costs == pytest.approx({"t-1": 0.1, "t-2": 0.3})
 
 
 def test_chunks_that_were_tried_since_they_were_passed_on_are_tried_alone(forced):
@@ -243,14 +131,12 @@ def test_chunks_that_were_tried_since_they_were_passed_on_are_tried_alone(forced
     with pytest.raises(ModelError):
         forced.perform("observe_chunk", *task)
     forced.model = Scripted()
-
     assert forced.perform("observe_chunk", *task) is Outcome.SUPERSEDED
     assert attempts(forced) == [1, 1]
     assert {len(ids) for ids in all_sealed(forced)} == {2}
 
 
 def lease(world):
-    """For how many ms more the scope is not due."""
     seconds, micros = world.client.time()
     score = world.client.zscore(f"{world.prefix}:due:observe", "harold")
     return float("inf") if score is None else score - (seconds * 1000 + micros // 1000)
@@ -274,13 +160,5 @@ def test_a_thread_without_an_answer_is_due_at_once_though_nobody_stored_the_othe
         return "".join(f'<thread id="{thread}">\n* 🟡 noted\n</thread>\n' for thread, _ in found)
 
     forced.model = Scripted(answer)
-
     assert forced.perform("observe_chunk", name, first, second) is Outcome.SUPERSEDED
     assert (lease(forced) <= 0) is (n == 1)
-
-
-def test_a_scope_whose_threads_were_all_answered_is_not_due_by_that(forced):
-    (task,) = all_sealed(forced)
-
-    assert forced.perform("observe_chunk", *task) is Outcome.BUFFERED
-    assert lease(forced) > 0

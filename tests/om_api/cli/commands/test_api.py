@@ -19,14 +19,12 @@ from world import SMALL, wait_until
 
 from om_api import load_settings
 from om_api.cli import main
-from om_api.http.serving.server import is_loopback
 
 BEGIN = "import sys; from om_api.cli import main; sys.exit(main())"
 
 
 @pytest.fixture
 def serve(client, prefix, server_url, tmp_path):
-    """Start `om api`; its address, its process, and where its stderr goes."""
     running = []
 
     def start(*options, url=server_url):
@@ -51,13 +49,16 @@ def _lives(base):
         return False
 
 
+@pytest.mark.nightly
 def test_it_serves_those_who_have_a_key_logs_no_secret_and_stops_in_order(serve, client, prefix):
     base, process, log = serve()
     key, token = KeyRing(load_settings(environ={"OM_PREFIX": prefix}), client=client).create(["harold"], "writer")
     thread = f"{base}/v1/resources/harold/threads/t-1"
     headers = {"Authorization": f"Bearer {token}"}
     given = {"messages": [{"id": "m-1", "role": "user", "content": "a private word"}]}
-
+    websocket = {"Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ=="}
+    upgrade = {"Connection": "Upgrade", "Upgrade": "websocket", **websocket}  # no protocol logs the query
+    assert httpx2.get(f"{base}/v1/resources?token=private", headers=upgrade).status_code == 401
     assert httpx2.post(f"{thread}/messages", json=given).status_code == 401
     assert httpx2.post(f"{thread}/messages", json=given, headers=headers).json()["added"] == 1
     assert "a private word" in httpx2.get(f"{thread}/context", headers=headers).json()["context"]
@@ -65,7 +66,7 @@ def test_it_serves_those_who_have_a_key_logs_no_secret_and_stops_in_order(serve,
     assert process.wait(30) == 0
     lines = [json.loads(line) for line in log.read_text().splitlines() if line.startswith("{")]
     told = [(line["status"], line["key"]) for line in lines if line["event"] == "request_served"]
-    assert told == [(401, None), (200, key.id), (200, key.id)]
+    assert told == [(401, None)] * 2 + [(200, key.id)] * 2
     assert not [word for word in (token.secret, "private") if word in log.read_text()]
 
 
@@ -83,6 +84,7 @@ def _answer(asked):
     return found.status, json.load(found)
 
 
+@pytest.mark.nightly
 def test_told_to_stop_it_finishes_what_is_in_flight_and_lets_nobody_in(serve, tmp_path):
     with Server(tmp_path) as store:
         base, process, log = serve("--without-keys", url=store.url)
@@ -93,81 +95,21 @@ def test_told_to_stop_it_finishes_what_is_in_flight_and_lets_nobody_in(serve, tm
             with pytest.raises(httpx2.ConnectError):
                 httpx2.get(f"{base}/healthz")
             store.go_on()
-
             assert _answer(asked)[0] == 200
             assert process.wait(30) == 0
 
 
-def test_told_to_stop_it_waits_for_no_worker(serve, client, prefix):
-    base, process, _ = serve("--without-keys")
-    given = {"messages": [{"id": "m-1", "role": "user", "content": "hello"}]}
-    httpx2.post(f"{base}/v1/resources/harold/threads/t-1/messages", json=given)
-    with _asked(base, "POST", "observe", wait=60) as asked:
-        wait_until(lambda: client.hexists(f"{prefix}:{{harold}}:record", "force"), "the question to stand")
-        process.send_signal(signal.SIGTERM)
-
-        assert process.wait(20) == 0  # nobody works here: else it would take a minute
-        assert _answer(asked) == (200, {"outcome": "busy"})
-
-
-def test_no_question_is_logged_whatever_protocol_is_asked_for(serve):
-    base, _, log = serve()
-    upgrade = {
-        "Connection": "Upgrade",
-        "Upgrade": "websocket",
-        "Sec-WebSocket-Version": "13",
-        "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
-    }
-
-    assert httpx2.get(f"{base}/v1/resources?token=private", headers=upgrade).status_code == 401
-    assert "private" not in log.read_text()
-
-
-def test_of_a_path_no_more_is_logged_than_any_endpoint_has(serve):
-    base, _, log = serve()
-
-    assert httpx2.get(f"{base}/{'a' * 10_000}").status_code == 404
-    wait_until(lambda: "a" * 500 in log.read_text(), "the line of the log, which comes after the answer")
-    assert "a" * 1_000 not in log.read_text()
-
-
-def test_without_keys_it_says_so_when_it_starts(serve):
-    base, _, log = serve("--without-keys")
-
-    assert httpx2.get(f"{base}/v1/resources/harold/threads").status_code == 200
-    assert "WITHOUT KEYS: every program on this machine may" in log.read_text()
-
-
-def test_while_nobody_has_a_key_it_says_how_to_make_one(serve):
-    _, _, log = serve()
-
-    assert "om keys create --resource harold --role writer" in log.read_text()
-
-
-@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org", "127.0.0.1.example.org", ""])
-def test_without_keys_it_refuses_to_be_reached_from_elsewhere(bare, host):
-    refused = bare("api", "--without-keys", "--host", host)
-
-    assert refused.exit_code == 2
-    assert "permitted with --host 127.0.0.1 only" in refused.stderr
-
-
-@pytest.mark.parametrize("host", ["127.0.0.1", "127.1.2.3", "::1", "localhost"])
-def test_loopback_is_what_only_this_machine_reaches(host):
-    assert is_loopback(host)
-
-
-def test_a_port_that_is_none_is_refused(bare, monkeypatch):
-    monkeypatch.setenv("OM_API_PORT", "many")
-
-    assert "OM_API_PORT: 'many' is no port" in bare("api").stderr
+def test_without_keys_it_refuses_to_be_reached_from_elsewhere(bare):
+    for host in ["0.0.0.0", "::", "192.0.2.1", "example.org", "127.0.0.1.example.org", ""]:
+        refused = bare("api", "--without-keys", "--host", host)
+        assert refused.exit_code == 2, host
+        assert "permitted with --host 127.0.0.1 only" in refused.stderr, host
 
 
 def test_a_port_that_is_taken_is_one_line_that_says_what_to_do_and_exit_code_2():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         result = CliRunner().invoke(main, ["api", "--port", str(port)])
-
     assert (result.exit_code, result.output.count("\n")) == (2, 1)
     assert f"cannot listen on 127.0.0.1, port {port}: " in result.output
     assert "name a free one with --port or OM_API_PORT" in result.output

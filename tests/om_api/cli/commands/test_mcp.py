@@ -10,7 +10,6 @@ from om_api.domain.api_keys import Role
 
 @pytest.fixture
 def served(monkeypatch, own_store):
-    """With what the server was started."""
     started = []
 
     async def serve(settings, caller):
@@ -28,7 +27,6 @@ def run(*words):
 def test_it_serves_everything_unless_it_is_told_less(served, prefix):
     assert run().exit_code == 0
     ((settings, caller),) = served
-
     assert settings.prefix == prefix
     assert (caller.key.role, caller.key.resources, caller.said) == (Role.OPERATOR, ("*",), {})
 
@@ -36,22 +34,12 @@ def test_it_serves_everything_unless_it_is_told_less(served, prefix):
 def test_what_is_named_is_meant_and_no_other_is_reached(served):
     assert run("--resource", "harold", "--thread", "t-1", "--role", "reader").exit_code == 0
     ((_, caller),) = served
-
     assert (caller.key.role, caller.key.resources) == (Role.READER, ("harold",))
     assert caller.said == {"resource_id": "harold", "thread_id": "t-1"}
 
 
-@pytest.mark.parametrize(
-    ("words", "line"),
-    [
-        (("--resource", "a b"), "is not an id"),
-        (("--resource", ""), "is not an id"),
-        (("--thread", ".."), "is not an id"),
-        (("--role", "king"), "'king' is not one of"),
-    ],
-)
-def test_what_cannot_be_is_refused_in_a_line(served, words, line):
-    done = run(*words)
-
-    assert (done.exit_code, done.stdout, served) == (2, "", [])
-    assert line in done.stderr.strip().splitlines()[-1]
+def test_what_cannot_be_is_refused_in_a_line(served):
+    for words in (("--resource", "a b"), ("--resource", ""), ("--thread", ".."), ("--role", "king")):
+        done = run(*words)
+        assert (done.exit_code, done.stdout, served) == (2, "", []), words
+        assert ("is not an id" if words[0] != "--role" else "'king' is not one of") in done.stderr, words

@@ -5,9 +5,9 @@ import json
 import jsonschema
 import msgspec
 import pytest
-from world import SMALL, World
+from served import settings_of
+from world import World
 
-from om_api import load_settings
 from om_api.domain.values import Outcome
 from om_api.http.requests import replies
 from om_api.store.fleet import webhook_queue, webhook_records
@@ -17,11 +17,10 @@ OF_ALL = ("/v1/costs", "/v1/series", "/metrics")  # which the key of two resourc
 
 
 @pytest.fixture
-def settings(server_url, prefix):
+def settings(settings):
     """An agent with a working memory, who shares what it decides, and of whom a hook nobody installed is asked."""
-    kept = {"OM_WORKING_MEMORY__TEMPLATE": "- Name:", "OM_COMPOSE": "[{resource: team, share: [decisions]}]"}
-    kept["OM_HOOKS__AFTER_REFLECT"] = "[{entry_point: calm}]"
-    return load_settings(None, {**SMALL, **kept, "OM_PREFIX": prefix, "OM_REDIS_URL": server_url})
+    kept = {"working_memory__template": "- Name:", "compose": "[{resource: team, share: [decisions]}]"}
+    return settings_of(settings, **kept, hooks__after_reflect="[{entry_point: calm}]")
 
 
 def test_every_reply_and_every_refusal_is_of_the_form_that_openapi_says(full, using, app):
@@ -30,14 +29,9 @@ def test_every_reply_and_every_refusal_is_of_the_form_that_openapi_says(full, us
     full.client.rpush(f"{full.prefix}:{{harold}}:rejected", b"?")
     _with_a_review(full)
     filled = {
-        "webhook": _with_a_dead_delivery(full),
-        "resource": "harold",
-        "thread": "t-1",
-        "n": 1,
-        "group": _with_a_group(full),
-        "observation": full.om.observations("harold")[0].id,
-        "message": "a-1",
-    }
+        "webhook": _with_a_dead_delivery(full), "resource": "harold", "thread": "t-1", "n": 1,
+        "group": _with_a_group(full), "observation": full.om.observations("harold")[0].id, "message": "a-1",
+    }  # fmt: skip
     full.om.add_line("User never flies", "harold", "t-1")
     full.om.pin("User never flies", "harold")
     full.om.alias_thread("t-other", "t-1", "harold")
@@ -86,30 +80,17 @@ def _check(document, path, answer):
     jsonschema.validate(answer.json(), {**told["schema"], "components": document["components"]})
 
 
-@pytest.mark.parametrize(
-    "value",
-    [None, 1.5, "x" * 200, ["é" * 200, []], {"a": {}, "b": ["x", {"c": None}]}, (1, 2), {"\u2028": "\u2028\x01" * 99}],
-)
-def test_pieces_are_the_bytes_of_the_whole(value, monkeypatch):
-    monkeypatch.setattr(replies, "_PIECE", 50)
-    found = replies.pieces(value)
-
-    assert b"".join(found) == msgspec.json.encode(value)
-    assert max(map(len, found)) < 800
-
-
-class Sparse(msgspec.Struct, omit_defaults=True):
+class Sparse(msgspec.Struct, omit_defaults=True, tag_field="kind", tag="tagged"):
     said: str
     more: str = ""
 
 
-def test_pieces_leave_out_what_the_whole_leaves_out():
-    assert b"".join(replies.pieces([Sparse("x"), Sparse("x", "y")])) == b'[{"said":"x"},{"said":"x","more":"y"}]'
-
-
-class Tagged(msgspec.Struct, tag_field="kind", tag="tagged"):
-    said: str
-
-
-def test_pieces_name_a_kind_as_the_whole_does():
-    assert b"".join(replies.pieces([Tagged("x")])) == msgspec.json.encode([Tagged("x")])
+def test_pieces_are_the_bytes_of_the_whole(monkeypatch):
+    monkeypatch.setattr(replies, "_PIECE", 50)
+    for value in [
+        *(None, 1.5, "x" * 200, ["é" * 200, []], (1, 2)), {"a": {}, "b": ["x", {"c": None}]},
+        {"\u2028": "\u2028\x01" * 99}, [Sparse("x"), Sparse("x", "y")],
+    ]:  # fmt: skip
+        found = replies.pieces(value)
+        assert b"".join(found) == msgspec.json.encode(value)
+        assert max(map(len, found)) < 800, value

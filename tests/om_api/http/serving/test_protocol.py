@@ -4,12 +4,12 @@ import asyncio
 import json
 from types import SimpleNamespace
 
-import pytest
+from structlog.testing import capture_logs
 from uvicorn.server import ServerState
 
 from om_api.http.serving.connections import Connections
 from om_api.http.serving.limits import MAX_PIPELINED
-from om_api.http.serving.server import Server, configured
+from om_api.http.serving.server import configured
 from om_api.settings.sections.api_settings import ApiSettings
 
 LIMITS = ApiSettings()
@@ -107,6 +107,19 @@ def play(scene, **limits):
     return asyncio.run(on_stage())
 
 
+def staged(**limits):
+    """A test that is a scene."""
+
+    def made(scene):
+        def test():
+            play(scene, **limits)
+
+        test.__doc__ = scene.__doc__
+        return test
+
+    return made
+
+
 async def turn():
     """Let whoever can go on go on."""
     for _ in range(5):
@@ -124,108 +137,84 @@ def problem(transport, status):
     return json.loads(body)["detail"]
 
 
-@pytest.mark.parametrize("name", ["one endless header", "short headers", "blank lines", "an endless line"])
-def test_a_head_that_never_ends_is_refused_once_it_is_longer_than_it_may_be(name):
-    begin, more = {
-        "one endless header": (BEGUN + b"X: ", b"a"),
-        "short headers": (BEGUN, b"a: b\r\n"),
-        "blank lines": (b"", b"\r\n"),
-        "an endless line": (b"GET /", b"a"),
-    }[name]
-    fed = []
+def test_a_head_that_never_ends_is_refused_once_it_is_longer_than_it_may_be():
+    for begin, more in [(BEGUN + b"X: ", b"a"), (BEGUN, b"a: b\r\n"), (b"", b"\r\n"), (b"GET /", b"a")]:
+        fed = []
 
-    async def scene(house, protocol, transport):
-        feed = protocol.parser.feed_data
-        protocol.parser = SimpleNamespace(feed_data=lambda data: fed.append(len(data)) or feed(data))
-        protocol.data_received(begin)
-        for _ in range(40):
-            protocol.data_received(more * (65_536 // len(more)))
-        assert "16,384 bytes and 100 headers" in problem(transport, 431)
-        assert transport.ended
+        async def scene(house, protocol, transport, begin=begin, more=more, fed=fed):
+            feed = protocol.parser.feed_data
+            protocol.parser = SimpleNamespace(feed_data=lambda data: fed.append(len(data)) or feed(data))
+            protocol.data_received(begin)
+            for _ in range(40):
+                protocol.data_received(more * (65_536 // len(more)))
+            assert "16,384 bytes and 100 headers" in problem(transport, 431)
+            assert transport.ended
 
-    house = play(scene)
-    assert sum(fed) <= 2 * LIMITS.header_bytes
-    assert (house.asked, house.state.connections.refused) == ([], {"long heads": 1})
+        house = play(scene)
+        assert sum(fed) <= 2 * LIMITS.header_bytes, more
+        assert (house.asked, house.state.connections.refused) == ([], {"long heads": 1}), more
 
 
-def test_a_head_may_be_as_long_as_it_may_be_and_no_longer():
+def test_a_head_may_have_as_many_bytes_and_headers_as_it_may_and_no_more():
     def head(size):
         return BEGUN + b"X: " + b"a" * (size - len(BEGUN) - 7) + b"\r\n\r\n"
 
-    async def scene(house, protocol, transport):
-        protocol.data_received(head(LIMITS.header_bytes - 100))
-        await turn()
-        assert transport.sent.startswith(OK)
-        transport.sent = b""
-        protocol.data_received(head(LIMITS.header_bytes + 100))
-        problem(transport, 431)
+    def headers(number):
+        return BEGUN + b"a: b\r\n" * number + b"\r\n"
 
-    assert play(scene).asked == ["/healthz"]
+    for most, too_much in [
+        (head(LIMITS.header_bytes - 100), head(LIMITS.header_bytes + 100)),
+        (headers(99), headers(100)),
+    ]:
 
+        async def scene(house, protocol, transport, most=most, too_much=too_much):
+            protocol.data_received(most)
+            await turn()
+            assert transport.sent.startswith(OK)
+            transport.sent = b""
+            protocol.data_received(too_much)
+            problem(transport, 431)
 
-def test_headers_are_counted():
-    async def scene(house, protocol, transport):
-        protocol.data_received(BEGUN + b"a: b\r\n" * 99 + b"\r\n")
-        await turn()
-        assert transport.sent.startswith(OK)
-        transport.sent = b""
-        protocol.data_received(BEGUN + b"a: b\r\n" * 100 + b"\r\n")
-        problem(transport, 431)
-
-    assert play(scene).asked == ["/healthz"]
+        assert play(scene).asked == ["/healthz"]
 
 
-@pytest.mark.parametrize("dripped", [BEGUN + b"X: aaaaaaaaaaaa", b"\r\n" * 20])
-def test_a_head_has_ten_seconds_however_it_comes(dripped):
-    async def scene(house, protocol, transport):
-        begun = later(0)
-        for nth, byte in enumerate(dripped):
-            now = begun + 9 * nth / len(dripped)
-            protocol.loop = SimpleNamespace(time=lambda now=now: now)
-            protocol.data_received(bytes([byte]))
-            protocol.look(begun + 9)
-        assert not transport.sent
-        protocol.look(begun + 11)
-        assert "send it at once" in problem(transport, 408)
-        protocol.look(begun + 22)
-        assert transport.aborted
+def test_a_head_has_ten_seconds_however_it_comes():
+    for dripped in (BEGUN + b"X: aaaaaaaaaaaa", b"\r\n" * 20):
 
-    play(scene)
+        async def scene(house, protocol, transport, dripped=dripped):
+            begun = later(0)
+            for nth, byte in enumerate(dripped):
+                now = begun + 9 * nth / len(dripped)
+                protocol.loop = SimpleNamespace(time=lambda now=now: now)
+                protocol.data_received(bytes([byte]))
+                protocol.look(begun + 9)
+            assert not transport.sent
+            protocol.look(begun + 11)
+            assert "send it at once" in problem(transport, 408)
+            protocol.look(begun + 22)
+            assert transport.aborted
 
-
-def test_a_connection_on_which_nothing_was_ever_asked_ends_and_one_that_is_kept_alive_does_not():
-    async def scene(house, protocol, transport):
-        silent, other = house.connect()
-        silent.look(later(11))
-        problem(other, 408)
-        protocol.data_received(GET)
-        await turn()
-        protocol.look(later(70))
-        assert (transport.closing, transport.sent.count(OK)) == (False, 1)
-
-    play(scene)
+        play(scene)
 
 
-def test_an_idle_connection_is_kept_for_longer_than_proxies_keep_theirs():
+@staged()
+async def test_a_connection_on_which_nothing_was_ever_asked_ends_and_one_that_is_kept_alive_does_not(
+    house, protocol, transport
+):
     """Catches a request that a proxy sends just when we close: it is lost, and nobody knows whether it was done."""
-
-    async def scene(house, protocol, transport):
-        protocol.data_received(GET)
-        await turn()
-        assert 60 < protocol.timeout_keep_alive_task.when() - later(0) < 120
-
-    play(scene)
-
-
-def test_whoever_is_slow_to_answer_is_not_the_one_who_asks():
-    async def scene(house, protocol, transport):
-        house.waits = True
-        protocol.data_received(GET + b"\r\n")
-        await turn()
-        protocol.look(later(60))
-        assert not transport.closing
-
-    play(scene)
+    silent, other = house.connect()
+    silent.look(later(11))
+    problem(other, 408)
+    protocol.data_received(GET)
+    await turn()
+    assert 60 < protocol.timeout_keep_alive_task.when() - later(0) < 120  # longer than proxies keep theirs
+    protocol.look(later(70))
+    assert (transport.closing, transport.sent.count(OK)) == (False, 1)
+    house.waits = True  # whoever is slow to answer is not the one who asks
+    protocol.data_received(GET + b"\r\n")
+    await turn()
+    protocol.look(later(60))
+    assert not transport.closing
 
 
 def test_a_body_must_keep_coming():
@@ -245,77 +234,64 @@ def test_a_body_must_keep_coming():
     assert (house.left, house.state.connections.refused) == (1, {"slow bodies or readers": 1})
 
 
-def test_a_body_that_comes_at_the_least_rate_is_taken():
-    async def scene(house, protocol, transport):
-        house.reads = True
-        loop, now = protocol.loop, later(0)
-        protocol.loop = SimpleNamespace(time=lambda: now, create_task=loop.create_task, call_later=loop.call_later)
-        protocol.data_received(POST + b"Content-Length: 100010\r\n\r\n")
-        for _ in range(10):
-            protocol.data_received(b"x" * 10_001)
-            await turn()
-            now += LIMITS.header_timeout
-            protocol.look(now)
-        assert transport.sent.startswith(OK)
-
-    play(scene)
-
-
-def test_a_body_that_we_do_not_read_is_not_late():
-    async def scene(house, protocol, transport):
-        house.waits = True
-        protocol.data_received(POST + b"Content-Length: 1000000\r\n\r\n" + b"x" * 100_000)
-        assert transport.paused
-        for second in range(60):
-            protocol.look(later(second))
-        assert not transport.closing
-
-    play(scene)
-
-
-@pytest.mark.parametrize(
-    "endless", [b"1;" + b"a" * 65_536, b"0\r\n" + b"a: b\r\n" * 10_000, (b"1;" + b"a" * 20 + b"\r\nx\r\n") * 5_000]
-)
-def test_what_is_sent_around_a_body_is_bounded_too(endless):
-    async def scene(house, protocol, transport):
-        house.reads = True
-        protocol.data_received(POST + b"Transfer-Encoding: chunked\r\n\r\n" + endless)
+@staged()
+async def test_a_body_that_comes_at_the_least_rate_is_taken(house, protocol, transport):
+    house.reads = True
+    loop, now = protocol.loop, later(0)
+    protocol.loop = SimpleNamespace(time=lambda: now, create_task=loop.create_task, call_later=loop.call_later)
+    protocol.data_received(POST + b"Content-Length: 100010\r\n\r\n")
+    for _ in range(10):
+        protocol.data_received(b"x" * 10_001)
         await turn()
-        problem(transport, 431)
+        now += LIMITS.header_timeout
+        protocol.look(now)
+    assert transport.sent.startswith(OK)
 
-    assert play(scene).left == 1
 
+def test_what_is_sent_around_a_body_is_bounded_too():
+    chunked = POST + b"Transfer-Encoding: chunked\r\n\r\n"
+    chunks = (b"1;" + b"a" * 20 + b"\r\nx\r\n") * 5_000
+    for endless in (b"1;" + b"a" * 65_536, b"0\r\n" + b"a: b\r\n" * 10_000, chunks):
 
-def test_around_a_body_there_may_be_as_much_as_two_heads_and_no_more():
-    async def scene(house, protocol, transport):
+        async def scene(house, protocol, transport, endless=endless):
+            house.reads = True
+            protocol.data_received(chunked + endless)
+            await turn()
+            problem(transport, 431)
+
+        assert play(scene).left == 1, endless[:10]
+
+    async def two_heads(house, protocol, transport):
         house.reads = True
-        begun = POST + b"Transfer-Encoding: chunked\r\n\r\n1;"
-        protocol.data_received(begun + b"a" * (2 * LIMITS.header_bytes - len(begun)))
+        protocol.data_received(chunked + b"1;" + b"a" * (2 * LIMITS.header_bytes - len(chunked) - 2))
         await turn()
         assert not transport.sent
         protocol.data_received(b"a")
         problem(transport, 431)
 
-    play(scene)
-
-
-def test_chunks_of_one_byte_are_a_body():
-    async def scene(house, protocol, transport):
+    async def one_byte_each(house, protocol, transport):
         house.reads = True
-        protocol.data_received(POST + b"Transfer-Encoding: chunked\r\n\r\n" + b"1\r\nx\r\n" * 20_000 + b"0\r\n\r\n")
+        protocol.data_received(chunked + b"1\r\nx\r\n" * 20_000 + b"0\r\n\r\n")
         await turn()
         assert transport.sent.startswith(OK)
 
-    assert b"".join(play(scene).bodies) == b"x" * 20_000
+    play(two_heads)
+    assert b"".join(play(one_byte_each).bodies) == b"x" * 20_000
 
 
 def test_whoever_does_not_take_the_answer_is_left():
     async def scene(house, protocol, transport):
         house.begins = house.waits = True
-        protocol.data_received(GET)
-        await turn()
-        transport.unsent = 1_000_000
+        unread, other = house.connect()
+        for connection, way in ((protocol, transport), (unread, other)):
+            connection.data_received(GET)
+            await turn()
+            way.unsent = 1_000_000
+        unread.flow.pause_reading()  # although we read nothing of theirs either
         protocol.pause_writing()
+        unread.pause_writing()
+        unread.look(later(LIMITS.header_timeout + 1))
+        assert other.aborted
         now = later(0)
         for _ in range(3):  # at the least rate
             transport.unsent -= 10_001
@@ -325,11 +301,7 @@ def test_whoever_does_not_take_the_answer_is_left():
         protocol.look(now + 11)
         assert transport.aborted
 
-    play(scene)
-
-
-def test_an_end_that_is_never_taken_is_cut_off():
-    async def scene(house, protocol, transport):
+    async def never_ended(house, protocol, transport):
         protocol.data_received(GET)
         await turn()
         transport.close()
@@ -339,85 +311,68 @@ def test_an_end_that_is_never_taken_is_cut_off():
         assert transport.aborted
 
     play(scene)
+    play(never_ended)
 
 
-def test_what_comes_after_an_answer_is_thrown_away_for_a_while():
-    async def scene(house, protocol, transport):
-        late, other = house.connect()
-        for connection in (protocol, late):
-            connection.data_received(POST + b"Content-Length: 100000000\r\n\r\n")
-        await turn()
+@staged()
+async def test_what_comes_after_an_answer_or_a_refusal_is_thrown_away_for_a_while(house, protocol, transport):
+    late, other = house.connect()
+    refused, third = house.connect()
+    for connection in (protocol, late):
+        connection.data_received(POST + b"Content-Length: 100000000\r\n\r\n")
+    refused.data_received(BEGUN + b"A: b\r\n" * (LIMITS.headers + 1))
+    assert "headers" in problem(third, 431)
+    await turn()
+    for connection, way in ((protocol, transport), (refused, third)):
         for _ in range(8 * 2**20 // 65_536):  # as much as the longest body that is permitted
-            protocol.data_received(b"x" * 65_536)
-        assert transport.sent.startswith(OK)
-        assert not transport.aborted
-        protocol.data_received(b"x")
-        assert transport.aborted
-        late.look(later(9))
-        assert not other.aborted
-        late.look(later(11))
-        assert other.aborted
+            connection.data_received(b"x" * 65_536)
+        assert not way.aborted
+        connection.data_received(b"x" * 65_536)
+        assert way.aborted
+    assert transport.sent.startswith(OK)
+    late.look(later(9))
+    assert not other.aborted
+    late.look(later(11))
+    assert other.aborted
+    assert house.bodies == []
 
-    assert play(scene).bodies == []
 
-
-def test_requests_that_wait_for_the_answers_before_theirs_are_few():
-    async def scene(house, protocol, transport):
-        protocol.data_received(GET * (1 + MAX_PIPELINED))
+@staged()
+async def test_requests_that_wait_for_the_answers_before_theirs_are_few(house, protocol, transport):
+    protocol.data_received(GET * (1 + MAX_PIPELINED))
+    await turn()
+    for _ in range(MAX_PIPELINED):
         await turn()
-        for _ in range(MAX_PIPELINED):
-            await turn()
-        assert transport.sent.count(OK) == 1 + MAX_PIPELINED
-        house.waits = True
-        protocol.data_received(GET * (2 + MAX_PIPELINED))
-        assert transport.aborted
-
-    play(scene)
+    assert transport.sent.count(OK) == 1 + MAX_PIPELINED
+    house.waits = True
+    protocol.data_received(GET * (2 + MAX_PIPELINED))
+    assert transport.aborted
 
 
-def test_what_is_no_http_is_a_problem_too():
-    async def scene(house, protocol, transport):
-        protocol.data_received(b"\x16\x03\x01\r\n\r\n")
-        assert "HTTP/1.1" in problem(transport, 400)
-
-    play(scene)
-
-
-def test_no_refusal_comes_in_the_middle_of_an_answer():
-    async def scene(house, protocol, transport):
-        house.begins = house.waits = True
-        protocol.data_received(GET)
-        await turn()
-        protocol.data_received(b"\x16\x03\x01\r\n\r\n")
-        assert transport.aborted
-        assert transport.sent.count(b"HTTP/1.1") == 1
-
-    play(scene)
+@staged()
+async def test_what_is_no_http_is_a_problem_but_not_in_the_middle_of_an_answer(house, protocol, transport):
+    other, way = house.connect()
+    other.data_received(b"\x16\x03\x01\r\n\r\n")
+    assert "HTTP/1.1" in problem(way, 400)
+    house.begins = house.waits = True
+    protocol.data_received(GET)
+    await turn()
+    protocol.data_received(b"\x16\x03\x01\r\n\r\n")
+    assert transport.aborted
+    assert transport.sent.count(b"HTTP/1.1") == 1
 
 
-def test_an_upgrade_that_is_not_offered_is_answered_as_if_it_had_not_been_asked():
-    async def scene(house, protocol, transport):
-        for _ in range(2):
-            protocol.data_received(BEGUN + b"Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
-            await turn()
-        assert transport.sent.count(OK) == 2
-
-    play(scene)
-
-
-def test_a_server_that_stops_waits_for_nobody_who_was_refused():
-    async def scene(house, protocol, transport):
-        house.waits = True
-        protocol.data_received(POST + b"Content-Length: 100000\r\n\r\n")
-        await turn()
-        protocol.shutdown()
-        assert not transport.closing
-        protocol.look(later(11))
-        problem(transport, 408)
-        protocol.shutdown()
-        assert transport.aborted
-
-    play(scene)
+@staged()
+async def test_a_server_that_stops_waits_for_nobody_who_was_refused(house, protocol, transport):
+    house.waits = True
+    protocol.data_received(POST + b"Content-Length: 100000\r\n\r\n")
+    await turn()
+    protocol.shutdown()
+    assert not transport.closing
+    protocol.look(later(11))
+    problem(transport, 408)
+    protocol.shutdown()
+    assert transport.aborted
 
 
 def test_connections_are_bounded_for_each_address_and_in_all():
@@ -433,44 +388,24 @@ def test_connections_are_bounded_for_each_address_and_in_all():
     assert house.state.connections.refused == {"connections": 2}
 
 
-def test_a_server_looks_at_its_connections_once_a_second_and_tells_what_it_turned_away():
-    async def scene():
-        house = House()
-        server, looks, told = Server(house.config), [], []
-        protocol, _ = house.connect()
-        protocol.look = looks.append
-        server.server_state.connections.add(protocol)
-        house.state.connections.tell = lambda: told.append(len(looks))
-        for counter in range(1, 201):
-            await server.on_tick(counter)
-        return looks, told
-
-    looks, told = asyncio.run(scene())
-    assert (len(looks), len(told)) == (20, 2)
+def test_an_ipv6_network_is_one_address():
+    for one, other, same in [
+        ("2001:db8::1", "2001:db8::ffff:1", True), ("2001:db8::1", "2001:db8:0:1::1", False),
+        ("::ffff:10.0.0.1", "::ffff:10.0.0.2", False), ("10.0.0.1", "10.0.0.2", False),
+    ]:  # fmt: skip
+        found = Connections(ApiSettings(connections_per_address=1))
+        assert found.enter((one, 1)) is not None
+        assert (found.enter((other, 1)) is None) is same, (one, other)
 
 
-def test_whoever_was_refused_and_sends_on_is_left():
-    async def scene(house, protocol, transport):
-        protocol.data_received(BEGUN + b"A: b\r\n" * (LIMITS.headers + 1))
-        assert "headers" in problem(transport, 431)
-        for _ in range(8 * 2**20 // 65_536):
-            protocol.data_received(b"x" * 65_536)
-        assert not transport.aborted
-        protocol.data_received(b"x" * 65_536)
-        assert transport.aborted
+def test_what_was_turned_away_is_told_once_and_nothing_is_told_of_quiet_times():
+    found = Connections(LIMITS)
+    found.refused.update({"long heads": 2, "connections": 1})
 
-    play(scene)
+    with capture_logs() as lines:
+        for _ in range(2):
+            found.tell()
 
-
-def test_whoever_takes_no_answer_is_left_although_we_read_nothing_of_his_either():
-    async def scene(house, protocol, transport):
-        house.begins = house.waits = True
-        protocol.data_received(GET)
-        await turn()
-        protocol.flow.pause_reading()
-        transport.unsent = 1_000_000
-        protocol.pause_writing()
-        protocol.look(later(LIMITS.header_timeout + 1))
-        assert transport.aborted
-
-    play(scene)
+    assert [(line["event"], line["long_heads"], line["connections"]) for line in lines] == [
+        ("connections_refused", 2, 1)
+    ]

@@ -34,50 +34,22 @@ def test_only_a_signal_that_our_shell_has_us_ignore_is_ignored(serve_with, monke
     assert told == [signal.SIGTERM]
 
 
-@pytest.mark.parametrize(("begins", "code"), [(True, 0), (False, 1)])
-def test_a_process_ends_with_1_when_it_could_not_begin(serve_with, begins, code):
-    assert serve_with(lambda server: setattr(server, "started", begins)) == code
+def test_a_process_ends_with_1_when_it_could_not_begin(serve_with):
+    for begins, code in ((True, 0), (False, 1)):
+        assert serve_with(lambda server, begins=begins: setattr(server, "started", begins)) == code
 
 
-def _run(scene):
-    return asyncio.run(scene(Shutdown()))
-
-
-def test_a_wait_ends_when_it_is_told_to():
-    async def scene(stopping):
+def test_what_only_waits_ends_when_the_process_is_told_to_stop():
+    async def scene():
+        stopping = Shutdown()
+        async with stopping.ends():  # which goes on while nobody is told to stop
+            await asyncio.sleep(0)
         asyncio.get_running_loop().call_soon(stopping.tell)
-        async with stopping.ends():
-            await asyncio.sleep(3600)
-
-    with pytest.raises(TimeoutError):
-        _run(scene)
-
-
-def test_a_wait_that_begins_afterwards_ends_at_once():
-    async def scene(stopping):
-        stopping.tell()
-        async with stopping.ends():
-            await asyncio.sleep(0.5)
-
-    with pytest.raises(TimeoutError):
-        _run(scene)
-
-
-def test_a_wait_goes_on_while_nobody_is_told_to_stop():
-    async def scene(stopping):
-        async with stopping.ends():
-            await asyncio.sleep(0.01)
-        return "went on"
-
-    assert _run(scene) == "went on"
-
-
-def test_what_ended_before_is_told_nothing():
-    async def scene(stopping):
-        async with stopping.ends():
-            pass
-        stopping.tell()
+        for _ in ("told while it waits", "told before"):
+            with pytest.raises(TimeoutError):
+                async with stopping.ends():
+                    await asyncio.sleep(3600)
         await asyncio.sleep(0)
-        return "went on"
+        return "what ended before was told nothing"
 
-    assert _run(scene) == "went on"
+    assert asyncio.run(scene())

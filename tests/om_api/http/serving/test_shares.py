@@ -7,14 +7,13 @@ import pytest
 from fastapi import HTTPException
 
 from om_api.http.serving.limits import LARGE, SMALL_BODY
-from om_api.http.serving.shares import SHARE, Shares, aside, weight
+from om_api.http.serving.shares import SHARE, Shares, aside
 from om_api.settings.sections.api_settings import ApiSettings
 
 HAROLD = "/v1/resources/harold"
 MESSAGES = f"{HAROLD}/threads/t-1/messages"
 GOOD = {"id": "m-1", "role": "user", "content": "x", "tokens": 1}
 WIDE = {"metadata": {"room": "y" * SMALL_BODY}}
-
 SMALL = [b"x", [[b"member", 1.0]], None]
 
 
@@ -29,6 +28,18 @@ def play(scene, **limits):
     return asyncio.run(on_stage())
 
 
+def staged(**limits):
+    """A test that is a scene."""
+
+    def made(scene):
+        def test():
+            play(scene, **limits)
+
+        return test
+
+    return made
+
+
 def refused(ask):
     with pytest.raises(HTTPException) as found:
         ask()
@@ -36,77 +47,41 @@ def refused(ask):
     return found.value.detail
 
 
-def test_requests_in_flight_are_bounded_for_each_key():
-    async def scene(shares):
-        taken = [shares.enter("a") for _ in range(2)]
-        assert refused(lambda: shares.enter("a")).startswith("2 requests of this key are in flight")
-        shares.enter("b").close()
-        taken[0].close()
-        taken[0] = shares.enter("a")
-        for share in taken:
-            share.close()
-        assert not shares.lanes
-
-    play(scene, requests_per_key=2)
-
-
-def test_bytes_in_flight_are_bounded_for_each_key_and_one_request_may_have_them_all():
-    async def scene(shares):
-        one, other = shares.enter("a"), shares.enter("a")
-        one.hold(3_000_000)
-        one.hold(3_000_000)
-        assert "2,000,000 bytes" in refused(lambda: other.hold(1))
-        assert "2,000,000 bytes" in refused(lambda: shares.enter("a"))
-        shares.enter("b").hold(1_000_000)
-        one.close()
-        other.hold(2_000_000)
-        other.close()
-        assert list(shares.lanes) == ["b"]
-
-    play(scene, bytes_per_key=2_000_000)
-
-
-def test_small_replies_are_taken_up_where_they_are_and_large_ones_in_a_thread():
-    async def scene(shares):
-        assert aside([b"x" * LARGE * 2], threading.get_ident) is None  # no request
-        SHARE.set(share := shares.enter("a"))
-        assert aside(SMALL, threading.get_ident) is None
-        assert await aside([[b"x" * LARGE, 1.0], b"x"], threading.get_ident) != threading.get_ident()
-        assert await aside(SMALL, threading.get_ident) != threading.get_ident()  # what is made of the large one
-        assert share.lane.bytes == LARGE + 1
+@staged(requests_per_key=2)
+async def test_requests_in_flight_are_bounded_for_each_key(shares):
+    taken = [shares.enter("a") for _ in range(2)]
+    assert refused(lambda: shares.enter("a")).startswith("2 requests of this key are in flight")
+    shares.enter("b").close()
+    taken[0].close()
+    taken[0] = shares.enter("a")
+    for share in taken:
         share.close()
-
-    play(scene)
-
-
-@pytest.mark.parametrize(
-    ("reply", "size"),
-    [
-        (None, 0),
-        (b"abc", 3),
-        (7, 0),
-        ([], 0),
-        ([[b"abc", 1.0], [b"d", b"2"]], 5),
-        ([b"ab", None, 3, [[[b"c"]], b"d"], []], 4),
-        ([[[b"ab", 1.5]], [[b"c", 2.5]]], 3),
-    ],
-)
-def test_a_reply_weighs_what_its_texts_weigh(reply, size):
-    assert weight(reply) == size
+    assert not shares.lanes
 
 
-def test_what_is_sent_as_it_is_found_is_not_kept_and_holds_nobody_up():
-    async def scene(shares):
-        SHARE.set(share := shares.enter("a"))
-        share.handled()
-        for _ in range(3):
-            assert await aside([b"x" * LARGE * 2], threading.get_ident) != threading.get_ident()
-            assert aside(SMALL, threading.get_ident) is None
-            assert not share.lane.heavy.locked()
-        assert share.lane.bytes == 0
-        share.close()
+@staged(bytes_per_key=2_000_000)
+async def test_bytes_in_flight_are_bounded_for_each_key_and_one_request_may_have_them_all(shares):
+    one, other = shares.enter("a"), shares.enter("a")
+    one.hold(3_000_000)
+    one.hold(3_000_000)
+    assert "2,000,000 bytes" in refused(lambda: other.hold(1))
+    assert "2,000,000 bytes" in refused(lambda: shares.enter("a"))
+    shares.enter("b").hold(1_000_000)
+    one.close()
+    other.hold(2_000_000)
+    other.close()
+    assert list(shares.lanes) == ["b"]
 
-    play(scene)
+
+@staged()
+async def test_small_replies_are_taken_up_where_they_are_and_large_ones_in_a_thread(shares):
+    assert aside([b"x" * LARGE * 2], threading.get_ident) is None  # no request
+    SHARE.set(share := shares.enter("a"))
+    assert aside(SMALL, threading.get_ident) is None
+    assert await aside([[b"x" * LARGE, 1.0], b"x"], threading.get_ident) != threading.get_ident()
+    assert await aside(SMALL, threading.get_ident) != threading.get_ident()  # what is made of the large one
+    assert share.lane.bytes == LARGE + 1
+    share.close()
 
 
 def test_of_each_key_one_request_computes_at_a_time_and_another_key_waits_for_none_of_them():
@@ -140,37 +115,33 @@ def test_of_each_key_one_request_computes_at_a_time_and_another_key_waits_for_no
     assert play(scene) == ["a begins", "b", "b", "a ends", *["a again"] * 5]
 
 
-def test_a_key_that_reads_much_asks_the_store_one_request_after_the_other():
-    async def scene(shares):
-        one, other, third = (shares.enter("a") for _ in range(3))
-        await one.read()
-        await other.read()
-        assert one.large_by(LARGE + 1)
-        await one.read()
-        waiting = asyncio.create_task(third.read())
-        await asyncio.sleep(0)
-        assert not waiting.done()
-        one.handled()
-        await waiting
-        for share in (one, other, third):
-            share.close()
-        await shares.enter("a").read()
-
-    play(scene)
-
-
-def test_a_job_that_fails_lets_the_next_one_go_on():
-    async def scene(shares):
-        share = shares.enter("a")
-        with pytest.raises(ZeroDivisionError):
-            await share.work(lambda: 1 // 0)
+@staged()
+async def test_a_key_that_reads_much_asks_the_store_one_request_after_the_other(shares):
+    one, other, third = (shares.enter("a") for _ in range(3))
+    await one.read()
+    await other.read()
+    assert one.large_by(LARGE + 1)
+    await one.read()
+    waiting = asyncio.create_task(third.read())
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    one.handled()
+    await waiting
+    for share in (one, other, third):
         share.close()
-        again = shares.enter("a")
-        assert await again.work(lambda: "done") == "done"
-        again.close()
-        assert not shares.lanes
+    await shares.enter("a").read()
 
-    play(scene)
+
+@staged()
+async def test_a_job_that_fails_lets_the_next_one_go_on(shares):
+    share = shares.enter("a")
+    with pytest.raises(ZeroDivisionError):
+        await share.work(lambda: 1 // 0)
+    share.close()
+    again = shares.enter("a")
+    assert await again.work(lambda: "done") == "done"
+    again.close()
+    assert not shares.lanes
 
 
 def test_whoever_has_too_much_in_flight_is_told_to_come_back_and_others_are_answered(narrow):
@@ -190,26 +161,27 @@ def test_whoever_has_too_much_in_flight_is_told_to_come_back_and_others_are_answ
     assert http.get(f"{HAROLD}/threads", headers=mine).status_code == 200
 
 
-def test_nothing_is_counted_of_what_is_over(ask, app, say):
+def test_nothing_is_counted_of_what_is_over_or_hung_up(ask, app, say, ring):
     say("m-1")
     for method, path, given in [
-        ("GET", f"{HAROLD}/threads/t-1/context", {}),
-        ("GET", f"{HAROLD}/threads?limit=0", {}),
-        ("GET", "/v1/resources/albert/stats", {}),
-        ("GET", f"{HAROLD}/export", {}),
+        ("GET", f"{HAROLD}/threads/t-1/context", {}), ("GET", f"{HAROLD}/threads?limit=0", {}),
+        ("GET", "/v1/resources/albert/stats", {}), ("GET", f"{HAROLD}/export", {}),
         ("POST", MESSAGES, {"content": b"{"}),
         ("POST", MESSAGES, {"json": {"messages": [{**GOOD, **WIDE}]}}),
         ("POST", MESSAGES, {"content": b"x" * 9_000_000}),
         ("POST", f"{HAROLD}/threads/t-1/sync", {"json": {"messages": [{**GOOD, **WIDE}]}}),
         ("POST", f"{HAROLD}/import", {"content": b"x"}),
-    ]:
+    ]:  # fmt: skip
         ask(method, path, **given)
+        assert app.app.state.app_state.shares.lanes == {}, path
 
+    token = f"Bearer {ring.create(['harold'], 'writer')[1]}"
+    assert hang_up_after(app, token, b"{")[0]["status"] == 400
     assert app.app.state.app_state.shares.lanes == {}
 
 
 def hang_up_after(http, authorization, body, awaited=lambda: None):
-    """Begin a push, and be gone after a part of its body; what was answered. `awaited` is called whenever more is awaited."""
+    """Begin a push, and be gone after a part of its body; what was answered. `awaited` is called at each wait."""
     came = iter([{"type": "http.request", "body": body, "more_body": True}, {"type": "http.disconnect"}])
     sent = []
 
@@ -224,13 +196,6 @@ def hang_up_after(http, authorization, body, awaited=lambda: None):
     scope = {"type": "http", "method": "POST", "path": MESSAGES, "query_string": b"", "headers": headers}
     http.portal.call(http.app, scope, receive, send_it)
     return sent
-
-
-def test_whoever_hangs_up_while_the_body_comes_is_let_go(app, ring):
-    _, token = ring.create(["harold"], "writer")
-
-    assert hang_up_after(app, f"Bearer {token}", b"{")[0]["status"] == 400
-    assert app.app.state.app_state.shares.lanes == {}
 
 
 def test_while_a_body_is_awaited_its_keys_turns_are_left_to_others_and_what_came_is_counted(narrow):

@@ -3,8 +3,10 @@
 import pytest
 from starlette.responses import Response
 from starlette.testclient import TestClient
+from structlog.testing import capture_logs
 from traced import traced
 
+from om_api.http.serving.log import Logged
 from om_api.http.serving.traced import Traced
 
 _CALLER = f"00-{7:032x}-{9:016x}-01"
@@ -37,23 +39,25 @@ def test_a_request_is_told_by_its_route_under_its_caller_and_leads_on_to_the_mem
     assert str(token) not in told.text()
 
 
-def test_a_call_of_a_tool_is_one_request_and_what_the_memory_did(app, ring, told):
-    _, token = ring.create(["harold"], "writer")
-    headers = {"Authorization": f"Bearer {token}", "Accept": "application/json, text/event-stream"}
+def test_other_requests_are_named_by_what_they_are_and_who_looks_whether_it_lives_is_not_told(app, ring, told):
+    headers = {"Authorization": f"Bearer {ring.create(['harold'], 'writer')[1]}"}
+    app.get("/healthz")
+    app.get("/nowhere")
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
-    app.post("/mcp", json=call, headers=headers)
+    app.post("/mcp", json=call, headers={**headers, "Accept": "application/json, text/event-stream"})
+    assert [span.name for span in told.all() if span.kind.name == "SERVER"] == ["GET", "POST /mcp"]
 
-    assert [span.name for span in told.all() if span.kind.name == "SERVER"] == ["POST /mcp"]
-
-
-@pytest.mark.parametrize(("path", "status", "names"), [("/healthz", 200, []), ("/nowhere", 404, ["GET"])])
-def test_who_only_looks_whether_it_lives_is_not_told(app, told, path, status, names):
-    assert app.get(path).status_code == status
-    assert [span.name for span in told.all()] == names
-
-
-def test_what_fails_says_so_and_not_why(told):
     TestClient(Traced(Response("zebrafinch", status_code=503))).get("/", headers={"traceparent": "nonsense"})
-    (served,) = told.all()
-
+    served = told.all()[-1]
     assert (served.attributes["error.type"], served.parent) == ("503", None)
+
+
+def test_each_request_is_a_line_but_whether_it_lives_is_none_unless_that_is_refused():
+    long = f"/v1/resources/{'r' * 200}/threads/{'t' * 200}/messages"
+    for path, status, told in [
+        ("/healthz", 200, False), ("/healthz", 400, True), ("/readyz", 503, True), (long, 200, True),
+    ]:  # fmt: skip
+        with capture_logs() as lines:
+            TestClient(Logged(Response(status_code=status))).get(path)
+        found = [(line["path"], line["status"]) for line in lines if line["log_level"] == "info"]
+        assert found == [(path, status)] * told, path

@@ -1,8 +1,5 @@
 """Both homes compared: what is in neither, in both, or named by nobody; and what leaves the archive."""
 
-import contextlib
-
-import archived
 import pytest
 from scene import interrupted
 
@@ -20,39 +17,21 @@ def _tidied(old):
     return old.run(tidy(old.world.services.keys, "", 10))
 
 
-def test_nothing_is_said_of_homes_that_agree(old):
-    old.move()
-    found = _compared(old)
-
-    assert (found.neither, found.both, found.unnamed, found.known) == ([], [], set(), True)
-
-
-def test_what_the_archive_lost_stands_in_neither(old):
-    old.move()
-    name, revision = min(old.archive.names("harold"))
-    old.archive.discard("harold", [(name, revision)])
-
-    assert _compared(old).neither == [name]
-
-
-def test_a_row_of_the_next_revision_counts_and_one_of_an_older_does_not(old):
+def test_compare_names_what_stands_in_neither_home_and_in_both(old):
     """A server that lost its last second names the revision before; an archive of an older backup has only that."""
     old.move()
-    (name, *_) = sorted(old.marks())
-    old.world.client.zadd(old.of.archived, {name: 0.0})
-    assert _compared(old).neither == []
-
-    old.world.client.zadd(old.of.archived, {name: 2})
-    assert _compared(old).neither == [name]
-
-
-def test_what_is_named_and_stands_in_redis_stands_in_both(old):
-    old.move()
-    name = next(name for name in old.marks() if name.startswith("source:"))
+    found = _compared(old)
+    assert (found.neither, found.both, found.unnamed, found.known) == ([], [], set(), True)
+    name = next(name for name in sorted(old.marks()) if name.startswith("source:"))
+    for revision, neither in ((0.0, []), (2.0, [name]), (1.0, [])):
+        old.world.client.zadd(old.of.archived, {name: revision})
+        assert _compared(old).neither == neither, revision
     old.world.client.zadd(f"{old.of.base}:{name}", {"again": 1})
     old.world.client.expire(f"{old.of.base}:{name}", 60)
-
     assert _compared(old).both == [name]
+    lost, revision = min(old.archive.names("harold"))
+    old.archive.discard("harold", [(lost, revision)])
+    assert _compared(old).neither == [lost]
 
 
 def test_rows_that_nobody_names_go_and_the_others_stay(old):
@@ -63,15 +42,6 @@ def test_rows_that_nobody_names_go_and_the_others_stay(old):
     assert len(_compared(old).unnamed) == 3
     assert _tidied(old).unnamed == 3
     assert {name for name, _ in old.archive.names("harold")} == {"reflected:1"}
-
-
-def test_what_a_worker_may_be_about_to_name_is_left(old):
-    """Time 0: a worker wrote a row. Time 1: it is tidied up. Time 2: the worker drops it in Redis, and names the row."""
-    old.move()
-    old.run(bring_back(old.world.services.keys, "harold", everything))
-
-    assert _tidied(old).unnamed == 0
-    assert len(old.archive.names("harold")) == 4
 
 
 def test_what_is_named_while_it_is_tidied_stays(old):
@@ -88,62 +58,16 @@ def test_what_is_named_while_it_is_tidied_stays(old):
     assert old.said() == said
 
 
-def test_while_it_is_tidied_nobody_names_what_is_about_to_go(old):
-    """As above, but while rows are looked at the last time before they go."""
-    keys, (first, *rest) = old.world.services.keys, old.past().ready
-    (plan,) = old.planned()
-    said, moved = old.said(), list[int]()
-    old.run(move(keys, [plan._replace(candidates=[first])]))
-    with contextlib.suppress(StoreError):
-        old.run(interrupted(move(keys, [plan._replace(candidates=rest)]), "archive", _dies))
-    old.archive.write(
-        [archived.messages("c9", expires_at=10**14)], old.archive.fences(["harold"])
-    )  # so that there is something to discard
-
-    def at_the_last_look():
-        looks, steps = 0, tidy(keys, "", 10)
-        step = next(steps)
-        with contextlib.suppress(StopIteration):
-            while True:
-                looks += getattr(step, "commands", [[""]])[0][0] == "ZCOUNT"
-                if looks == 2 and not moved:
-                    moved.append(old.move())
-                step = steps.send((yield step))
-
-    old.run(at_the_last_look())
-    assert moved == [0]
-    assert _compared(old).neither == []
-    assert old.said() == said
-    assert old.move() == len(rest)
-
-
 def _dies():
     raise StoreError("gone", stored=False)
 
 
-def test_what_is_archived_or_comes_back_while_it_is_compared_is_no_breach(old):
-    keys = old.world.services.keys
-    archived = old.run(interrupted(compare(keys, "harold"), "ZRANGE", old.move))
-    back = old.run(
-        interrupted(compare(keys, "harold"), "ZCOUNT", lambda: old.run(bring_back(keys, "harold", everything)))
-    )
-
-    assert (archived.neither, archived.both) == (back.neither, back.both) == ([], [])
-
-
-def test_of_a_resource_that_redis_lost_nothing_is_tidied(old):
-    old.move()
-    old.world.client.unlink(*old.world.client.scan_iter(f"{old.of.base}:*"))
-
-    assert not _compared(old).known
-    assert _tidied(old).unnamed == 0
-    assert len(old.archive.names("harold")) == 4
-
-
-def test_of_a_resource_that_speaks_again_after_redis_was_lost_nothing_is_tidied_and_verify_tells(old):
+def test_of_a_resource_that_redis_lost_nothing_is_tidied_and_verify_tells(old):
     """Breaks when one word makes it known: all that is left of it would go before Redis is restored."""
     old.move()
     old.world.client.unlink(*old.world.client.scan_iter(f"{old.of.base}:*"))
+    assert not _compared(old).known
+    assert _tidied(old).unnamed == 0
     old.world.say("hello again")
 
     assert _tidied(old).unnamed == 0
@@ -180,8 +104,7 @@ def test_what_has_a_newer_row_outlives_an_older_one_that_expired(old, monkeypatc
     old.move()
     monkeypatch.setattr(type(old.archive), "expired", lambda *_: [("harold", name, 1)])
 
-    assert _tidied(old).expired == 1
-    assert old.marks()[name] == 2
+    assert (_tidied(old).expired, old.marks()[name]) == (1, 2)
     assert (name, 2) in old.archive.names("harold")
 
 

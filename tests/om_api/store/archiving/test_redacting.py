@@ -1,13 +1,9 @@
 """What was archived before redaction was switched on is redacted with the rest: no file holds it, free pages and log included."""
 
-import sqlite3
-from contextlib import closing
-
 import pytest
 from planted import ALL, PASSWORD, file_bytes, leaks, store_bytes
 from world import World
 
-from om_api.archive import databases
 from om_api.domain.errors import ArchiveError
 
 
@@ -52,15 +48,6 @@ def test_neither_redis_nor_the_archives_file_holds_it_afterwards(redacted):
     assert leaks(b"".join(redacted.world.om.export_memory("harold"))) == []
 
 
-def test_a_backup_of_it_made_afterwards_holds_nothing_of_it(redacted, tmp_path):
-    redacted.world.om.redact("harold")
-    copy = tmp_path / "backup" / "archive.db"
-    copy.parent.mkdir()
-    with closing(sqlite3.connect(redacted.path)) as own, closing(sqlite3.connect(copy)) as backup:
-        own.backup(backup)
-    assert leaks(file_bytes(copy)) == []
-
-
 def test_while_somebody_reads_the_file_it_is_said_that_it_still_holds_it_and_repeating_ends_it(redacted, monkeypatch):
     monkeypatch.setattr("om_api.archive.databases.empty_log", lambda *_: False)
     with pytest.raises(ArchiveError, match="repeat the call"):
@@ -69,13 +56,3 @@ def test_while_somebody_reads_the_file_it_is_said_that_it_still_holds_it_and_rep
 
     redacted.world.om.redact("harold")
     assert _kept(redacted) == []
-
-
-def test_a_log_that_somebody_reads_is_not_empty(house):
-    _told(house)
-    with closing(sqlite3.connect(house.path)) as reader:
-        reader.execute("BEGIN")
-        reader.execute("SELECT count(*) FROM om_entries").fetchone()
-        house.archive.fence("harold")
-        assert not databases.empty_log(databases.address(f"sqlite:///{house.path}"), 0.1)
-    assert databases.empty_log(databases.address(f"sqlite:///{house.path}"), 0.1)

@@ -1,8 +1,7 @@
 """repair_index: what is broken of recall's index is removed, and the sweep looks for it; nothing else is changed."""
 
-from scene import HAROLD, breaches, filled, key_of, moving, record
+from scene import HAROLD, breaches, filled, key_of, record
 
-from om_api.domain.values import Scope
 from om_api.recall.analysis import VERSION
 from om_api.store.audit.index_repair import repair_index
 from om_api.store.audit.invariants import Breach
@@ -38,17 +37,6 @@ def test_whatever_is_broken_of_the_index_is_made_anew(store):
     assert indexing(store) == 4
     assert held(store) == made
     assert breaches(store) == []
-
-
-def test_in_thread_scope_every_memory_is_looked_through(store):
-    filled(store)
-    store.run(moving(store))
-    names = [key_of(store, "record", Scope("harold", thread)) for thread in ("t1", "t2")]
-    for name in names:
-        store.client.hset(name, "indexed", VERSION)
-    store.run(repair_index(store.keys, [Breach(key_of(store, "segment", "o3"), "is broken")]))
-
-    assert [store.client.hget(name, "indexed") for name in names] == [None, None]
 
 
 def test_what_is_no_index_is_left_alone(store):

@@ -4,13 +4,12 @@ import pytest
 from msgspec.structs import astuple
 from scene import (
     HAROLD,
-    before_step,
+    at_step,
     cleared,
     exported,
     filled,
     import_,
     incoming,
-    interrupted,
     lines,
     nothing_changes,
     observed,
@@ -21,6 +20,7 @@ from scene import (
     seal,
     write_plainly,
 )
+from stores import fresh
 from world import contents as held
 
 from om_api.domain.errors import InvalidInputError, StoreError
@@ -32,7 +32,6 @@ from om_api.store.memory import requests
 from om_api.store.memory import seal as seal_steps
 from om_api.store.memory.known import held_records
 
-THREAD = Scope("harold", "t1")
 ANEW = ("epoch", "stirred", "stirred_at", "force")  # what a record gets anew, or not at all
 
 
@@ -49,19 +48,29 @@ def memory(store, resource="harold"):
     return {key: (value, store.client.ttl(key) >= 0) for key, value in found.items()}
 
 
-# -- what comes back ---------------------------------------------------------------------------------------------------
-
-
 def test_every_key_comes_back_as_it_was_and_lives_as_long(store):
     filled(store)
     store.client.hset(store.keys.of("harold").thread("t1"), mapping={"title": "Roofs", "metadata": b"\xff\x00"})
     store.client.rpush(store.keys.of("harold").rejected, b'{"kind":"malformed"}', b"\xff", b'{"kind":"malformed"}')
-    before, file = memory(store), exported(store)
+    before, epoch, file = memory(store), record(store).epoch, exported(store)
+    assert import_(store, file, "albert").resource == "albert"
+    renamed = {key.replace(b"{albert}", b"{harold}"): value for key, value in memory(store, "albert").items()}
+    assert memory(store) == renamed == before
+    assert store.client.pttl(store.keys.of("albert").lock("imported")) == pytest.approx(3_600_000, abs=60_000)
     cleared(store)
 
     assert astuple(import_(store, file)) == ("harold", 2, 8, 2, 1, 3)
     assert memory(store) == before
     assert store.run(verify(store.keys)) == []
+    for index in (store.keys.due_observe, store.keys.due_reflect, store.keys.resources):
+        assert store.client.zscore(index, "harold") is not None, index
+    # a worker that thought about the old memory commits nothing to the new one
+    assert store.run(seal_steps.seal(store.keys, HAROLD, epoch, "t1", [b"x"], 1)) == "superseded"
+    assert record(store).epoch not in {"", epoch}
+    assert push(store, 1, 3, 5, 7, 10).added == 0  # ids accepted before the export are duplicates
+    store.client.unlink(*[key for key in store.client.scan_iter(f"{store.keys.prefix}*") if b":record" not in key])
+    with pytest.raises(InvalidInputError, match="holds a memory already"):
+        import_(store, file)
 
 
 def test_in_thread_scope_too(store):
@@ -76,51 +85,6 @@ def test_in_thread_scope_too(store):
 
     assert memory(store) == before
     assert store.run(verify(store.keys)) == []
-
-
-def test_a_memory_can_become_another_resources_with_every_byte_of_its_messages(store):
-    filled(store)
-    before = memory(store)
-    import_(store, exported(store), "albert")
-
-    assert memory(store) == before
-    renamed = {key.replace(b"{albert}", b"{harold}"): value for key, value in memory(store, "albert").items()}
-    assert renamed == before
-
-
-def test_messages_that_nobody_counted_yet_are_adopted_afterwards(store):
-    push(store, 1)
-    write_plainly(store, b'{"role":"user","content":"plain"}')
-    write_plainly(store, b'{"role":"user","content":"timeless"}', score=float("inf"))
-    file = exported(store)
-    cleared(store)
-    import_(store, file)
-
-    of = store.keys.of("harold")
-    assert store.client.hgetall(of.tokens).items() >= {b"t1": b"10", b"#t1": b"1", b"*": b"10"}.items()
-    assert store.client.zcard(of.messages("t1")) == 3
-    assert store.client.zrange(store.keys.adopt, 0, -1) == [of.messages("t1").encode()]
-
-
-def test_an_id_accepted_before_the_export_is_a_duplicate_after_the_import(store):
-    push(store, 1, 2)
-    seal(store, "c", 3)
-    file = exported(store)
-    cleared(store)
-    import_(store, file)
-
-    assert push(store, 1, 2, 3).added == 0
-
-
-def test_what_waits_for_workers_is_marked(store):
-    filled(store)
-    file = exported(store)
-    cleared(store)
-    import_(store, file)
-
-    assert store.client.zscore(store.keys.due_observe, "harold") is not None
-    assert store.client.zscore(store.keys.due_reflect, "harold") is not None
-    assert store.client.zscore(store.keys.resources, "harold") is not None
 
 
 def test_what_has_expired_since_does_not_come_back(store):
@@ -146,146 +110,103 @@ def test_a_pause_comes_back_and_one_from_before_stays(store):
     import_(store, paused)
     store.run(requests.pause(store.keys, "albert", on=True))
     import_(store, file, "albert")
-
     assert [store.client.hget(store.keys.of(name).tokens, "*paused") for name in ("harold", "albert")] == [b"1", b"1"]
 
-
-def test_a_resource_without_anything_is_an_empty_file_that_can_be_imported(store):
-    file = exported(store, "nobody")
-
-    assert [line["kind"] for line in lines(file)] == ["memory", "end"]
-    assert astuple(import_(store, file)) == ("nobody", 0, 0, 0, 0, 0)
-    assert memory(store, "nobody").keys() == {store.keys.of("nobody").tokens.encode()}
+    nothing = exported(store, "nobody")
+    assert [line["kind"] for line in lines(nothing)] == ["memory", "end"]
+    assert astuple(import_(store, nothing)) == ("nobody", 0, 0, 0, 0, 0)
 
 
-# -- what is refused ---------------------------------------------------------------------------------------------------
+def test_two_imports_into_one_resource_make_one_memory(store):
+    filled(store)
+    before, file = memory(store), exported(store)
+    cleared(store)
+    first, second = incoming(store, file), incoming(store, file)
+    store.run(first.send())
+    store.run(second.send())
+    store.run(first.commit())
+    with pytest.raises(InvalidInputError, match="holds a memory already"):
+        store.run(second.commit())
+    store.run(second.discard())
+    assert memory(store) == before
+
+
+def test_messages_that_nobody_counted_yet_are_adopted_after_an_import(store):
+    push(store, 1)
+    write_plainly(store, b'{"role":"user","content":"plain"}')
+    write_plainly(store, b'{"role":"user","content":"timeless"}', score=float("inf"))
+    file, of = exported(store), store.keys.of("harold")
+    cleared(store)
+    import_(store, file)
+    assert store.client.hgetall(of.tokens).items() >= {b"t1": b"10", b"#t1": b"1", b"*": b"10"}.items()
+    assert store.client.zcard(of.messages("t1")) == 3
+    assert store.client.zrange(store.keys.adopt, 0, -1) == [of.messages("t1").encode()]
 
 
 def _cut(file):
     return file[: len(file) // 2]
 
 
-@pytest.mark.parametrize(
-    ("spoil", "said"),
-    [
-        (_cut, "line"),
-        (lambda file: b"".join(file.splitlines(keepends=True)[:-1]), "which is not its last one"),
-        (lambda file: file.replace(b"turn 10", b"turn 99"), "changed or damaged"),
-        (lambda file: b"\n".join(sorted(file.splitlines())), "first line must be of the kind memory"),
-        (lambda file: file + file, "nothing may follow"),
-        (lambda file: b"", "not a single line"),
-        (lambda file: b"\xff\xfe" + file, "line 1"),
-        (lambda file: file.replace(b'"format":1', b'"format":2'), "import it with the version that wrote it"),
-        (lambda file: b"x" * (LONGEST + 1), f"{LONGEST:,} bytes"),
-    ],
-)
-def test_a_file_that_is_not_whole_imports_nothing_and_says_why(store, spoil, said):
+def test_a_file_that_is_not_whole_imports_nothing_and_says_why(store):
     filled(store)
-    file = spoil(exported(store))
+    whole = exported(store)
     cleared(store)
+    with nothing_changes(store):
+        for said, file in (
+            ("line", _cut(whole)),
+            ("which is not its last one", b"".join(whole.splitlines(keepends=True)[:-1])),
+            ("changed or damaged", whole.replace(b"turn 10", b"turn 99")),
+            ("first line must be of the kind memory", b"\n".join(sorted(whole.splitlines()))),
+            ("nothing may follow", whole + whole),
+            ("not a single line", b""),
+            ("line 1", b"\xff\xfe" + whole),
+            ("import it with the version that wrote it", whole.replace(b'"format":1', b'"format":2')),
+            (f"{LONGEST:,} bytes", b"x" * (LONGEST + 1)),
+        ):
+            with pytest.raises(InvalidInputError, match=said):
+                import_(store, file)
 
-    with nothing_changes(store), pytest.raises(InvalidInputError, match=said):
-        import_(store, file)
 
-
-@pytest.mark.parametrize(
-    "life",
-    [
-        lambda store: push(store, 50, thread="t9"),
-        lambda store: seal(store, "c9", 50),
-        lambda store: observed(store, "o9", 50, thread="t9"),
-        lambda store: write_plainly(store, b'{"role":"user","content":"plain"}'),
-        lambda store: store.client.rpush(store.keys.of("harold").rejected, b"{}"),
-        lambda store: store.client.hset(store.keys.of("harold").thread("t1"), "title", "Roofs"),
-    ],
-    ids=["a message", "a chunk", "an observation", "a plain message", "the quarantine", "a title"],
-)
 @pytest.mark.parametrize("when", ["before", "meanwhile"])
-def test_whoever_lives_in_the_resource_stays_and_nothing_is_imported(store, life, when):
+def test_whoever_lives_in_the_resource_stays_and_nothing_is_imported(store, when):
+    lives = {
+        "a message": lambda: push(store, 50, thread="t9"),
+        "a chunk": lambda: seal(store, "c9", 50),
+        "an observation": lambda: observed(store, "o9", 50, thread="t9"),
+        "a plain message": lambda: write_plainly(store, b'{"role":"user","content":"plain"}'),
+        "the quarantine": lambda: store.client.rpush(store.keys.of("harold").rejected, b"{}"),
+        "a title": lambda: store.client.hset(store.keys.of("harold").thread("t1"), "title", "Roofs"),
+    }
     filled(store)
     store.client.hset(store.keys.of("harold").thread("t1"), "title", "Walls")
     file = exported(store)
-    cleared(store)
-    arriving = incoming(store, file)
-    if when == "meanwhile":
-        store.run(arriving.send())
-    life(store)
-    before = memory(store)
-
-    with pytest.raises(InvalidInputError, match="harold holds a memory already"):
-        store.run(arriving.commit())
-    store.run(arriving.discard())
-    assert memory(store) == before
-    assert store.run(verify(store.keys)) == []
-
-
-def test_a_record_that_lost_its_scope_is_not_written_over(store):
-    filled(store)
-    file = exported(store)
-    store.client.unlink(*[key for key in store.client.scan_iter(f"{store.keys.prefix}*") if b":record" not in key])
-
-    with pytest.raises(InvalidInputError, match="holds a memory already"):
-        import_(store, file)
-
-
-def test_a_message_that_comes_right_before_the_commit_is_neither_lost_nor_mixed_with_what_was_imported(store):
-    filled(store)
-    file = exported(store)
-    cleared(store)
-
-    with pytest.raises(InvalidInputError, match="holds a memory already"):
-        store.run(interrupted(incoming(store, file).commit(), "arrive", lambda: push(store, 50)))
-    assert store.client.hget(store.keys.of("harold").tokens, "*") == b"10"
-
-
-def test_a_request_for_a_memory_that_is_not_there_does_not_keep_one_from_coming(store):
-    filled(store)
-    file, before = exported(store), memory(store)
-    cleared(store)
-    store.run(requests.force(store.keys, HAROLD, "force"))
-    store.client.hset(store.keys.of("harold").tokens, "*wake", 7)
-    import_(store, file)
-
-    assert memory(store) == before
-
-
-def test_a_request_for_a_memory_that_is_not_there_is_gone_when_one_without_a_record_comes(store):
-    """Catches a record that is left because nothing takes its place: what was asked of nobody would be asked of who comes."""
-    push(store, 1)
-    file = exported(store)
-    cleared(store)
-    store.run(requests.force(store.keys, HAROLD, "force"))
-    import_(store, file)
-
-    assert not store.client.exists(store.keys.of("harold").record(HAROLD))
-
-
-# -- what may happen on the way ----------------------------------------------------------------------------------------
-
-
-def test_nothing_of_an_import_can_be_read_before_its_commit(store):
-    filled(store)
-    file = exported(store)
-    cleared(store)
-    before = memory(store)
-    arriving = incoming(store, file)
-    store.run(arriving.send())
-
-    written = [key for key in store.client.scan_iter(f"{store.keys.prefix}*") if b":import:" in key]
-    assert len(written) > 10
-    assert all(6 * 3_600 - 60 <= store.client.ttl(key) <= 6 * 3_600 for key in written)
-    assert memory(store) == before
-    assert store.run(verify(store.keys)) == []
-
-
-def test_what_an_import_wrote_that_failed_is_removed(store):
-    filled(store)
-    file = exported(store)
-    cleared(store)
-    with nothing_changes(store):
-        arriving = incoming(store, _cut(file))
-        store.run(arriving.send())
+    for life in fresh(store, lives):
+        arriving = incoming(store, file)
+        if when == "meanwhile":
+            store.run(arriving.send())
+        lives[life]()
+        before = memory(store)
+        with pytest.raises(InvalidInputError, match="harold holds a memory already"):
+            store.run(arriving.commit())
         store.run(arriving.discard())
+        assert memory(store) == before, life
+        assert store.run(verify(store.keys)) == [], life
+
+
+def test_nothing_of_an_import_can_be_read_before_its_commit_and_a_failed_one_is_removed(store):
+    filled(store)
+    file = exported(store)
+    cleared(store)
+    before = memory(store)
+    for text in (file, _cut(file)):
+        with nothing_changes(store):
+            arriving = incoming(store, text)
+            store.run(arriving.send())
+            written = [key for key in store.client.scan_iter(f"{store.keys.prefix}*") if b":import:" in key]
+            assert all(6 * 3_600 - 60 <= store.client.ttl(key) <= 6 * 3_600 for key in written)
+            assert (memory(store), len(written) > 10) == (before, text is file)
+            assert store.run(verify(store.keys)) == []
+            store.run(arriving.discard())
 
 
 def test_an_import_of_which_the_store_lost_a_part_does_not_become_a_memory(store):
@@ -310,13 +231,6 @@ def test_an_import_whose_reply_was_lost_is_answered_again(store):
 
     assert store.run(_twice(incoming(store, file).commit(), "arrive")).resource == "harold"
     assert store.run(verify(store.keys)) == []
-
-
-def test_an_import_is_known_again_for_an_hour(store):
-    push(store, 1)
-    import_(store, exported(store), "albert")
-
-    assert store.client.pttl(store.keys.of("albert").lock("imported")) == pytest.approx(3_600_000, abs=60_000)
 
 
 def test_every_transaction_of_an_import_can_be_sent_twice(store):
@@ -346,64 +260,26 @@ def _twice(steps, verb):
         return end.value
 
 
-def test_two_imports_into_one_resource_make_one_memory(store):
+@pytest.mark.parametrize("n", range(8))  # steps of a commit: look, send, clock, list, arrive, and the marks
+def test_at_any_step_a_message_is_kept_and_a_memory_comes_whole_or_not_at_all(store, n):
     filled(store)
     before, file = memory(store), exported(store)
     cleared(store)
-    first, second = incoming(store, file), incoming(store, file)
-    store.run(first.send())
-    store.run(second.send())
-    store.run(first.commit())
-
-    with pytest.raises(InvalidInputError, match="holds a memory already"):
-        store.run(second.commit())
-    store.run(second.discard())
-    assert memory(store) == before
-
-
-def test_a_worker_that_thought_about_the_old_memory_commits_nothing_to_the_new_one(store):
-    filled(store)
-    epoch, file = record(store).epoch, exported(store)
-    cleared(store)
-    import_(store, file)
-
-    assert store.run(seal_steps.seal(store.keys, HAROLD, epoch, "t1", [b"x"], 1)) == "superseded"
-    assert record(store).epoch not in {"", epoch}
-
-
-STEPS = range(8)  # of a commit: look, send, clock, list, arrive, and the marks
-
-
-@pytest.mark.parametrize("n", STEPS)
-def test_whenever_a_message_comes_it_is_kept_and_the_memory_comes_whole_or_not_at_all(store, n):
-    filled(store)
-    file = exported(store)
-    cleared(store)
-    arriving = incoming(store, file)
-    refused = None
-    try:
-        store.run(before_step(arriving.commit(), n, lambda: push(store, 50, thread="t9")))
-    except InvalidInputError as error:
-        refused = error
-    store.run(arriving.discard())
-
-    assert store.client.zcard(store.keys.of("harold").messages("t9")) == 1
-    assert store.client.exists(store.keys.of("harold").scope) == (refused is None)
-    assert (refused is None) == (n > 4)
-    assert store.run(verify(store.keys)) == []
-
-
-@pytest.mark.parametrize("n", STEPS)
-def test_wherever_an_import_dies_there_is_a_whole_memory_or_none_and_the_next_import_finds_out(store, n):
-    filled(store)
-    before, file = memory(store), exported(store)
-    cleared(store)
-    store.run(before_step(incoming(store, file).commit(), n, None))
-
+    store.run(at_step(incoming(store, file).commit(), n, None))  # the import dies: the next one finds out
     if n <= 4:
         import_(store, file)
     assert memory(store) == before
     assert store.client.zscore(store.keys.resources, "harold") is not None
-    if n > 4:
-        with pytest.raises(InvalidInputError, match="holds a memory already"):
-            import_(store, file)
+    with pytest.raises(InvalidInputError, match="holds a memory already"):
+        import_(store, file)
+
+    cleared(store)
+    arriving, refused = incoming(store, file), False
+    try:
+        store.run(at_step(arriving.commit(), n, lambda: push(store, 50, thread="t9")))
+    except InvalidInputError:
+        refused = True
+    store.run(arriving.discard())
+    assert store.client.zcard(store.keys.of("harold").messages("t9")) == 1
+    assert store.client.exists(store.keys.of("harold").scope) == (not refused) == (n > 4)
+    assert store.run(verify(store.keys)) == []

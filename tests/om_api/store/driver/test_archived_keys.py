@@ -5,7 +5,7 @@ import pytest
 from om_api.archive.entries import Entry
 from om_api.archive.opening import open_archive
 from om_api.domain.errors import ArchiveError
-from om_api.store.driver.archived_keys import filled, lacking
+from om_api.store.driver.archived_keys import filled
 from om_api.store.driver.connection import Connection
 from om_api.store.driver.replies import command, scored
 from om_api.store.driver.steps import Leniently
@@ -40,39 +40,6 @@ def ask(store, archive):
     return lambda *words: Connection(store.client, archive).run(command(lambda reply: reply, *words))
 
 
-@pytest.mark.parametrize(
-    ("first", "last", "found"), [(0, -1, [0, 1, 2]), (1, 1, [1]), (-2, -1, [1, 2]), (2, 9, [2]), (5, 9, [])]
-)
-def test_a_range_is_the_one_that_redis_would_give(first, last, found, of, ask):
-    assert ask("ZRANGE", of.source("c1"), first, last) == [MEMBERS[place][0] for place in found]
-
-
-def test_every_reading_command_is_answered(of, ask):
-    assert ask("ZRANGE", of.source("c1"), 0, -1, "WITHSCORES") == list(MEMBERS)
-    assert ask("ZCARD", of.source("c1")) == 3
-    assert ask("EXISTS", of.source("c1")) == 1
-    assert ask("PTTL", of.source("c1")) > 10**12
-
-
-def test_what_is_not_named_is_not_asked_for(of, ask):
-    assert ask("ZRANGE", of.source("c2"), 0, -1) == []
-    assert ask("ZCARD", of.source("c2")) == 0
-    assert ask("PTTL", of.source("c2")) == -2
-
-
-def test_earlier_generations_stand_before_those_in_redis(of, ask):
-    assert ask("ZRANGE", f"{of.base}:reflections", 0, -1) == [b'{"n":1}', b'{"n":2}']
-    assert ask("ZRANGE", f"{of.base}:reflections", -1, -1) == [b'{"n":2}']
-
-
-def test_what_is_over_is_gone(of, store, archive, ask):
-    archive.write([Entry("harold", "source:c3", "messages", "t1", 1, 5, MEMBERS, b"")], {"harold": 0})
-    store.client.zadd(of.archived, {"source:c3": 1})
-
-    assert ask("ZRANGE", of.source("c3"), 0, -1) == []
-    assert ask("EXISTS", of.source("c3")) == 0
-
-
 def test_an_archive_of_an_older_backup_is_an_error_or_a_part(of, store, archive, ask):
     """It has revision 1, or nothing, of what Redis says is in revision 2."""
     store.client.zadd(of.archived, {"source:c1": 2})
@@ -88,11 +55,6 @@ def test_an_archive_of_an_older_backup_is_an_error_or_a_part(of, store, archive,
     found, missed = Connection(store.client, archive).run(leniently())
     assert found == []
     assert "older backup" in missed[0]
-
-
-def test_a_process_without_an_archive_is_told_which_setting_is_missing(of, store):
-    with pytest.raises(ArchiveError, match=r"archive\.url"):
-        Connection(store.client).run(command(lambda reply: reply, "ZRANGE", of.source("c1"), 0, -1))
 
 
 class _Later:
@@ -136,9 +98,19 @@ def test_generations_are_those_of_the_instant_at_which_the_caller_read(meanwhile
     assert members == [b'{"n":%d}' % n for n in numbers]
 
 
-def test_where_no_generation_stands_none_is_asked_for(of, store):
-    """Breaks when every read of a memory that was never reflected asks twice."""
-    store.client.delete(f"{of.base}:reflections")
-    asked = command(lambda reply: reply, "ZRANGE", f"{of.base}:reflections", 0, -1)
+def test_archived_keys_are_answered_as_redis_would_answer_them(of, store, archive, ask):
+    source, reflections = of.source("c1"), f"{of.base}:reflections"
+    for first, last, found in ((0, -1, [0, 1, 2]), (1, 1, [1]), (-2, -1, [1, 2]), (2, 9, [2]), (5, 9, [])):
+        assert ask("ZRANGE", source, first, last) == [MEMBERS[place][0] for place in found], (first, last)
+    assert ask("ZRANGE", source, 0, -1, "WITHSCORES") == list(MEMBERS)
+    assert (ask("ZCARD", source), ask("EXISTS", source)) == (3, 1)
+    assert ask("PTTL", source) > 10**12
+    assert (ask("ZRANGE", of.source("c2"), 0, -1), ask("PTTL", of.source("c2"))) == ([], -2)
+    assert ask("ZRANGE", reflections, 0, -1) == [b'{"n":1}', b'{"n":2}']
+    assert ask("ZRANGE", reflections, -1, -1) == [b'{"n":2}']
 
-    assert lacking(asked, [[]]) == {}
+    archive.write([Entry("harold", "source:c3", "messages", "t1", 1, 5, MEMBERS, b"")], {"harold": 0})  # it is over
+    store.client.zadd(of.archived, {"source:c3": 1})
+    assert (ask("ZRANGE", of.source("c3"), 0, -1), ask("EXISTS", of.source("c3"))) == ([], 0)
+    with pytest.raises(ArchiveError, match=r"archive\.url"):
+        Connection(store.client).run(command(lambda reply: reply, "ZRANGE", source, 0, -1))

@@ -27,17 +27,6 @@ def test_a_call_that_is_given_up_leaves_no_reply_behind_for_the_next_one(server_
     assert await_(_given_up(server_url)) == [[str(n).encode()] for n in range(5)]
 
 
-def test_the_calls_of_many_tasks_do_not_wait_for_each_other(server_url, prefix):
-    async def crowd():
-        connection = AsyncConnection(open_async_client(server_url))
-        slow = [connection.run(Batch([("BLPOP", f"{prefix}:{n}", 0.3)])) for n in range(50)]
-        replies = await asyncio.wait_for(asyncio.gather(*slow), 10)  # one after the other they take 15 s
-        await connection.close()
-        return replies
-
-    assert await_(crowd()) == [[None]] * 50
-
-
 def test_who_is_cancelled_ends_though_its_library_forgets_that(server_url):
     """Breaks when a reply that comes with the cancellation is taken for the answer, as `asyncio.wait_for` of Python 3.11 does."""
 

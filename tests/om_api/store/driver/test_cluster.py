@@ -1,24 +1,21 @@
 """A Cluster is asked where each slot is served, while slots move and nodes die: what was done once is not done again."""
 
 import asyncio
-import threading
-import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from driven import waiting
 from redis.crc import key_slot
 from redis.exceptions import TimeoutError as NotAnswered
 from servers import Cluster, Migration
-from world import wait_until
 
-from om_api import NotPermittedError, SettingsError, StoreError
+from om_api import StoreError
 from om_api.store.driver import async_connection, connection
 from om_api.store.driver.async_connection import AsyncConnection, open_async_client
 from om_api.store.driver.cluster import ClusterClient, NodeRequest
 from om_api.store.driver.connection import Connection, open_client
 from om_api.store.driver.replies import as_bytes, as_int, server_ms, write
 from om_api.store.driver.slots import SlotMap
-from om_api.store.driver.steps import Batch, Nodes, at, batch, each
 
 FACES = {"blocking": (Connection, open_client), "asyncio": (AsyncConnection, open_async_client)}
 
@@ -64,137 +61,10 @@ def speaking(connect, cluster, prefix):
     return Speaking(connect(cluster.url), prefix)
 
 
-@pytest.fixture
-def moving(cluster):
-    """Begin to move the slot of a tag, which no other test has, to another primary; it goes home at the end."""
-    begun = []
-
-    def begin(tag):
-        slot = key_slot(tag.encode())
-        to = next(node for node in cluster.primaries if node is not cluster.owner(slot))
-        begun.append(Migration(cluster, slot, to))
-        begun[-1].begin()
-        return begun[-1]
-
-    yield begin
-    for each_one in begun:
-        while each_one.move(100):
-            pass
-        each_one.finish()
-        cluster.move(each_one.slot, each_one.source)
-
-
 TAGS = [f"tag-{n}" for n in range(30)]  # of all three primaries
 
 
-def test_many_who_ask_at_first_each_find_their_node(cluster, prefix):
-    """Breaks where whoever comes while the first one learns who serves what is told that nobody does."""
-    opened, found = Connection(open_client(cluster.url)), []
-    at_once = threading.Barrier(32)
-
-    def count():
-        at_once.wait()
-        found.append(opened.run(as_int("EXISTS", f"{prefix}:x")))
-
-    threads = [threading.Thread(target=count) for _ in range(32)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    opened.close()
-
-    assert found == [0] * 32
-
-
-def test_replies_of_many_slots_come_in_the_order_they_were_asked_for(speaking):
-    for n, tag in enumerate(TAGS):
-        speaking.count(tag, n)
-    asked = each([as_int("GET", speaking.key(tag)) for tag in TAGS], atomic=False)
-
-    assert speaking.run(asked) == list(range(30))
-    assert speaking.run(batch(asked, server_ms()))[0] == list(range(30))
-
-
-def test_every_node_is_named_and_may_be_asked_by_its_name(speaking, cluster):
-    nodes = speaking.run(Nodes())
-    sizes = [speaking.run(at(node, as_int("DBSIZE"))) for node in nodes if node.primary]
-
-    assert sorted(node.address for node in nodes if node.primary) == sorted(
-        f"127.0.0.1:{n.port}" for n in cluster.primaries
-    )
-    assert (len(nodes), len(sizes)) == (6, 3)
-
-
-def test_whoever_goes_by_an_old_map_is_sent_on_and_counts_once(speaking, prefix, moving):
-    speaking.count(prefix)
-    move = moving(prefix)
-    move.move(100)
-    move.finish()
-    speaking.count(prefix, once=True)
-
-    assert speaking.value(prefix) == 2
-
-
-def test_a_key_that_has_left_is_asked_for_where_it_is_and_one_that_has_not_here(speaking, prefix, moving):
-    """ASK: breaks without ASKING, for the target sends back whoever does not say it."""
-    speaking.run(write(("SET", speaking.key(prefix), 1, "EX", 60)))
-    move = moving(prefix)
-    move.move(1)
-
-    assert speaking.run(as_bytes("GET", speaking.key(prefix))) == b"1"
-    assert speaking.run(as_bytes("GET", speaking.key(prefix, "none"))) is None
-
-
-def test_keys_of_which_some_have_left_are_waited_for_until_all_have(speaking, prefix, moving):
-    """TRYAGAIN: a slot half way answers nobody who asks for both halves."""
-    names = [speaking.key(prefix, name) for name in "ab"]
-    speaking.run(write(*(("SET", name, 1, "EX", 60) for name in names)))
-    move = moving(prefix)
-    move.move(1)
-    timer = threading.Timer(0.2, lambda: (move.move(100), move.finish()))
-    timer.start()
-    began = time.monotonic()
-
-    assert speaking.run(as_int("EXISTS", *names)) == 2
-    assert time.monotonic() - began > 0.15
-    timer.join()
-
-
-@pytest.mark.parametrize("whole", [False, True], ids=["key by key", "whole"])
-def test_who_counts_while_a_slot_moves_there_and_back_counts_each_time_once(speaking, prefix, cluster, whole):
-    """As redis-cli moves slots, and as Valkey 9 does: MIGRATESLOTS."""
-    if whole and cluster.nodes[0].is_redis:
-        pytest.skip("Redis moves no slot whole")
-    slot, counted, over = key_slot(prefix.encode()), [], threading.Event()
-
-    def count():
-        while not over.is_set():
-            counted.append(speaking.count(prefix, once=True))
-
-    thread = threading.Thread(target=count)
-    thread.start()
-    home = cluster.owner(slot)
-    for to in (next(node for node in cluster.primaries if node is not home), home):
-        before = len(counted)
-        wait_until(lambda before=before: len(counted) > before + 2, "somebody to count")
-        cluster.move(slot, to, whole=whole)
-    over.set()
-    thread.join()
-
-    assert speaking.value(prefix) == len(counted) > 5
-
-
-def test_a_slot_that_stays_half_way_says_so_after_the_time_that_a_call_has(connect, cluster, prefix, moving):
-    speaking = Speaking(connect(cluster.url, timeout=0.3), prefix)
-    names = [speaking.key(prefix, name) for name in "ab"]
-    speaking.run(write(*(("SET", name, 1, "EX", 60) for name in names)))
-    moving(prefix).move(1)
-
-    with pytest.raises(StoreError, match="moves to another node of the Cluster now: repeat") as refused:
-        speaking.run(write(("UNLINK", *names)))
-    assert refused.value.stored is False
-
-
+@pytest.mark.nightly
 def test_a_write_that_one_slot_took_and_another_refused_may_have_been_kept(speaking):
     """Breaks where the last refusal alone is believed: nobody could know then that the other slots were written."""
     speaking.run(write(("SET", speaking.key(TAGS[1]), "no number", "EX", 60)))
@@ -208,6 +78,7 @@ def test_a_write_that_one_slot_took_and_another_refused_may_have_been_kept(speak
     assert speaking.value(TAGS[0]) == 1
 
 
+@pytest.mark.nightly
 def test_what_has_been_missed_is_named_and_nothing_goes_elsewhere(connect, tmp_path, prefix):
     """A slot that no node serves: CLUSTERDOWN, what to do, and the other slots are served on."""
     with Cluster(tmp_path, 3, "--cluster-require-full-coverage", "no", replicas=False) as partly:
@@ -224,20 +95,7 @@ def test_what_has_been_missed_is_named_and_nothing_goes_elsewhere(connect, tmp_p
         assert speaking.value("found") == 1
 
 
-def test_after_a_failover_the_replica_is_asked_and_who_was_sent_once_is_not_sent_again(connect, tmp_path, prefix):
-    with Cluster(tmp_path) as own:
-        speaking = Speaking(connect(own.url, timeout=1), prefix)
-        for tag in TAGS[:6]:
-            speaking.count(tag)
-        own.fail_over(own.owner(key_slot(TAGS[0].encode())))
-        with pytest.raises(StoreError) as refused:
-            speaking.count(TAGS[0], once=True)
-        assert refused.value.stored is not True
-        for tag in TAGS[:6]:
-            speaking.count(tag)
-        assert [speaking.value(tag) for tag in TAGS[:6]] == [2] * 6
-
-
+@pytest.mark.nightly
 def test_a_node_that_hangs_holds_up_nobody_of_the_others(connect, tmp_path, prefix):
     """A node that neither answers nor hangs up: its memories fail in time, those of others are served."""
     with Cluster(tmp_path, replicas=False, timeout_ms=60_000) as own:
@@ -249,11 +107,30 @@ def test_a_node_that_hangs_holds_up_nobody_of_the_others(connect, tmp_path, pref
         with pytest.raises(StoreError, match="did not answer") as refused:
             speaking.count("hung")
         assert refused.value.stored is None
-        began = time.monotonic()
         speaking.count(other)
         assert speaking.run(server_ms()) > 0
-        assert time.monotonic() - began < 1
         hung.go_on()
+
+
+@pytest.mark.nightly
+def test_a_slot_that_is_half_way_is_waited_for_and_told_after_the_time_that_a_call_has(connect, cluster, prefix):
+    """TRYAGAIN: one of the keys has gone, the other one has not."""
+    slot = key_slot(prefix.encode())
+    home, patient = cluster.owner(slot), Speaking(connect(cluster.url), prefix)
+    move = Migration(cluster, slot, next(node for node in cluster.primaries if node is not home))
+    hurried, names = Speaking(connect(cluster.url, timeout=2), prefix), [patient.key(prefix, name) for name in "ab"]
+    patient.run(write(*(("SET", name, 1, "EX", 60) for name in names)))
+    move.begin()
+    move.move(1)
+    with pytest.raises(StoreError, match="moves to another node of the Cluster now: repeat") as refused:
+        hurried.run(write(("UNLINK", *names)))
+    assert refused.value.stored is False
+    with ThreadPoolExecutor(1) as thread:
+        found = thread.submit(patient.run, as_int("EXISTS", *names))
+        move.move(100)
+        move.finish()
+        assert found.result(60) == 2
+    cluster.move(slot, home)
 
 
 class _Hung:
@@ -305,31 +182,9 @@ def test_whoever_failed_last_is_asked_last_who_serves_what():
     assert {*client.known()} == {"a:1", "b:1", "c:1"}
 
 
-def test_a_url_of_another_database_and_a_server_of_no_cluster_are_told_apart(connect, server_url, cluster):
-    with pytest.raises(SettingsError, match="a Cluster has one database"):
-        connect(f"{cluster.url}/3")
-    with pytest.raises(StoreError, match=r"write redis:// in OM_REDIS_URL"):
-        waiting(connect(server_url.replace("redis://", "redis+cluster://")).run(as_bytes("GET", "x")))
-    with pytest.raises(StoreError, match=r"write redis\+cluster:// in OM_REDIS_URL"):
-        nodes = [connect(f"redis://127.0.0.1:{node.port}/0") for node in cluster.primaries]
-        [waiting(node.run(as_bytes("GET", "x"))) for node in nodes]
-
-
 def test_a_cluster_that_is_away_is_named_without_its_password(connect):
     with pytest.raises(StoreError, match="OM_REDIS_URL") as refused:
         waiting(connect("redis+cluster://:secret@127.0.0.1:1,127.0.0.1:2").run(as_bytes("GET", "x")))
 
     assert refused.value.stored is False
     assert "secret" not in str(refused.value)
-
-
-def test_a_user_that_may_not_write_is_told_so(speaking, cluster, connect):
-    for node in cluster.nodes:
-        node.client().execute_command("ACL", "SETUSER", "reads", "on", ">pw", "~*", "+get", "+cluster|slots")
-    reads = connect(cluster.url.replace("://", "://reads:pw@"))
-
-    assert waiting(reads.run(as_bytes("GET", "nothing"))) is None
-    with pytest.raises(NotPermittedError):
-        waiting(reads.run(Batch([("SET", "a", 1)], writes=True)))
-    for node in cluster.nodes:
-        node.client().execute_command("ACL", "DELUSER", "reads")

@@ -6,7 +6,6 @@ import pytest
 import redis
 from driven import waiting
 from redis.exceptions import ConnectionError as RedisConnectionError
-from servers import BINARIES, Server
 from world import wait_until
 
 from om_api.domain.errors import StoreError
@@ -27,20 +26,13 @@ def opened():
 
 
 @both_faces
-def test_calls_one_after_the_other_share_one_connection(server_url, opened, open_):
-    client = opened(open_, server_url)
-
-    assert len({waiting(client.client_id()) for _ in range(3)}) == 1
-
-
-@both_faces
-def test_a_connection_that_was_closed_meanwhile_is_replaced_before_it_is_used(tmp_path, opened, open_):
+def test_a_connection_that_was_closed_meanwhile_is_replaced_before_it_is_used(server_url, opened, open_):
     """Breaks when it is found out by the command: nobody knows then what became of it."""
-    with Server(tmp_path, binary=BINARIES["embedded"]) as server, server.client() as plain:
-        client = opened(open_, server.url)
+    with redis.Redis.from_url(server_url) as plain:
+        client = opened(open_, server_url)
         first = waiting(client.client_id())
         plain.client_kill_filter(_id=first)
-        wait_until(lambda: len(plain.client_list()) == 1, "the end of the connection")
+        wait_until(lambda: str(first) not in {each["id"] for each in plain.client_list()}, "its end")
 
         assert waiting(client.client_id()) != first
 
@@ -78,44 +70,36 @@ def interrupted(*_):
     raise KeyboardInterrupt
 
 
-_ASKS = {
-    "a command": lambda client: client.client_id(),
-    "a script": lambda client: client.evalsha("0" * 40, 0),
-    "a batch": lambda client: Connection(client).run(Batch([("PING",)])),
-}
-
-
-@pytest.mark.parametrize("asks", [pytest.param(ask, id=name) for name, ask in _ASKS.items()])
-@pytest.mark.parametrize("stumble", [AttributeError("sendall"), TypeError("fileno()"), ValueError("-1")], ids=repr)
-def test_who_waits_while_another_thread_closes_the_client_is_told_so(server_url, opened, monkeypatch, asks, stumble):
+def test_a_client_that_another_thread_closes_is_told_so_and_a_closed_connection_is_replaced(
+    server_url, opened, monkeypatch
+):
     """Breaks when what redis-py stumbles over gets through: whoever follows events ends with an error that is none of ours."""
-    client = opened(open_client, server_url)
+    asks = (
+        lambda client: client.client_id(),
+        lambda client: client.evalsha("0" * 40, 0),
+        lambda client: Connection(client).run(Batch([("PING",)])),
+    )
+    for ask, stumble in zip(asks, (AttributeError("sendall"), TypeError("fileno()"), ValueError("-1")), strict=True):
+        client = opened(open_client, server_url)
 
-    def closed_under_it(*_, **__):
-        client.close()
-        raise stumble
+        def closed_under_it(*_, client=client, stumble=stumble, **__):
+            client.close()
+            raise stumble
 
-    client.client_id()  # connects
-    monkeypatch.setattr(redis.Connection, "read_response", closed_under_it)
-    with pytest.raises((RedisConnectionError, StoreError), match="the client was closed meanwhile"):
-        asks(client)
+        client.client_id()  # connects
+        with monkeypatch.context() as patched:
+            patched.setattr(redis.Connection, "read_response", closed_under_it)
+            with pytest.raises((RedisConnectionError, StoreError), match="the client was closed meanwhile"):
+                ask(client)
 
-
-def test_an_error_that_is_none_of_closing_stays_what_it_is(server_url, opened):
-    with pytest.raises(UnicodeEncodeError):
-        opened(open_client, server_url).echo("\ud800")
-
-
-def test_a_connection_that_is_closed_while_it_is_looked_at_is_replaced(server_url, opened, monkeypatch):
     client = opened(open_client, server_url)
     first, can_read, stumbles = client.client_id(), redis.Connection.can_read, [TypeError("fileno()")]
 
-    def closed_under_it(connection, *given, **named):
+    def closed_while_looked_at(connection, *given, **named):
         if stumbles:
             connection.disconnect()
             raise stumbles.pop()
         return can_read(connection, *given, **named)
 
-    monkeypatch.setattr(redis.Connection, "can_read", closed_under_it)
-
+    monkeypatch.setattr(redis.Connection, "can_read", closed_while_looked_at)
     assert client.client_id() != first

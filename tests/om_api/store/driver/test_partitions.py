@@ -1,8 +1,7 @@
 """An index in parts: who knows another number is refused, learns it, and goes on; nothing is written elsewhere."""
 
-import msgspec
 import pytest
-from scene import HAROLD, push
+from scene import HAROLD, emptied, push
 from stores import Store
 
 from om_api.domain.errors import SettingsError, StoreError
@@ -10,7 +9,7 @@ from om_api.domain.values import Scope
 from om_api.store.driver.partitions import Layout, PartedIndex, part_of, sure
 from om_api.store.fleet.repartition import repartition
 from om_api.store.memory import due, keyspace_scan
-from om_api.store.memory.keys import Keys, queued
+from om_api.store.memory.keys import Keys
 
 
 def again(store, partitions=None, usual=1):
@@ -27,12 +26,6 @@ def names(store):
     return found
 
 
-def test_with_one_part_an_index_is_its_own_key(store):
-    index = store.keys.due_observe
-
-    assert index.parts() == [index.of("harold")] == [f"{store.keys.prefix}:due:observe"] == index.every()
-
-
 def test_a_resource_and_its_threads_stand_in_one_part_that_any_language_can_name():
     """By CRC-32 as zlib and gzip have it: is what other languages count by."""
     index = PartedIndex("x", Layout("p", 64))
@@ -42,43 +35,16 @@ def test_a_resource_and_its_threads_stand_in_one_part_that_any_language_can_name
     assert len({part_of(f"agent-{n}", 64) for n in range(1_000)}) == 64
 
 
-def test_what_stands_beside_a_part_is_in_its_slot_and_no_agents_to_write():
-    assert queued("om:due:observe:64:3") == "om:due:observe:queued:{om:due:observe:64:3}"
-    assert queued("om:due:observe") == "om:due:observe:queued:{om:due:observe}"
-
-
-@pytest.mark.parametrize(("wanted", "usual", "count"), [(None, 1, 1), (None, 64, 64), (16, 1, 16), (16, 64, 16)])
-def test_a_new_store_gets_as_many_as_are_wanted(store, wanted, usual, count):
-    process = again(store, wanted, usual)
-    process.run(due.mark(process.keys.due_observe, [HAROLD]))
-    later = again(store, None, usual)
-    later.run(due.mark(later.keys.due_observe, [HAROLD]))
-
-    assert names(store) == {"harold": process.keys.due_observe.part(part_of("harold", count), count)}
-    assert later.keys.layout.now.count == count
-
-
-def test_a_store_of_before_there_were_parts_has_one_whatever_is_usual(store):
-    """Catches a Cluster whose entries nobody finds any more since everybody looks for them in 64 parts."""
-    store.run(due.mark(store.keys.due_observe, [HAROLD]))
-    process = again(store, usual=64)
-    process.run(due.mark(process.keys.due_observe, [Scope("albert")]))
-
-    assert names(store) == dict.fromkeys(("harold", "albert"), str(store.keys.due_observe))
-
-
-@pytest.mark.parametrize("wanted", [1, 16])
-def test_a_process_that_asks_for_another_number_is_told_each_time_and_writes_nothing(store, wanted):
+def test_a_process_that_asks_for_another_number_is_told_each_time_and_writes_nothing(store):
     store.run(repartition(store.keys, 4))
-    process, before = again(store, wanted), sorted(store.client.scan_iter(f"{store.keys.prefix}*"))
-    for _ in range(2):
-        with pytest.raises(
-            SettingsError, match=rf"partitions is {wanted} here, and 4 in the store: set partitions to 4"
-        ):
-            process.run(due.mark(process.keys.due_observe, [HAROLD]))
-        with pytest.raises(SettingsError, match="leave it out, or move the store with om partitions"):
-            push(process, 3)
-
+    before = sorted(store.client.scan_iter(f"{store.keys.prefix}*"))
+    for wanted in (1, 16, 16):
+        process, says = again(store, wanted), rf"partitions is {wanted} here, and 4 in the store: set partitions to 4"
+        for _ in range(2):
+            with pytest.raises(SettingsError, match=says):
+                process.run(due.mark(process.keys.due_observe, [HAROLD]))
+            with pytest.raises(SettingsError, match="leave it out, or move the store with om partitions"):
+                push(process, 3)
     assert sorted(store.client.scan_iter(f"{store.keys.prefix}*")) == before
 
 
@@ -95,31 +61,12 @@ def test_who_knows_another_number_learns_it_at_the_first_refusal(store):
     assert store.client.zcard(store.keys.of("harold").messages("t-2")) == 1
 
 
-def test_a_client_of_before_there_were_parts_is_refused_and_told(store):
-    store.run(repartition(store.keys, 4))
-
-    assert store.client.type(store.keys.due_observe) == b"string"
-    with pytest.raises(Exception, match="WRONGTYPE"):
-        store.client.zadd(store.keys.due_observe, {"harold": 1}, lt=True)
-
-
-def test_a_key_that_holds_something_else_is_no_closed_part(store):
-    """Catches a client that asks for ever how many parts there are."""
-    store.client.set(store.keys.due_observe, "not ours", ex=60)
-
-    with pytest.raises(StoreError, match="WRONGTYPE"):
-        store.run(due.mark(store.keys.due_observe, [HAROLD]))
-
-
-@pytest.mark.parametrize(
-    "said", ["many", '{"count":0}', '{"count":-4}', '{"count":1000000000}', '{"count":4,"former":[0]}']
-)
-def test_a_number_that_nobody_can_read_is_said(store, said):
-    store.client.set(store.keys.partitions, said, ex=60)
-
-    with pytest.raises(StoreError, match="cannot be read: write the number that there was anew with om partitions N"):
+def test_a_number_that_nobody_can_read_is_said(store):
+    for said in ("many", '{"count":0}', '{"count":-4}', '{"count":1000000000}', '{"count":4,"former":[0]}'):
+        store.client.set(store.keys.partitions, said, ex=60)
         process = again(store, usual=64)
-        process.run(sure(process.keys.layout))
+        with pytest.raises(StoreError, match="cannot be read: write the number that there was anew with om partitions"):
+            process.run(sure(process.keys.layout))
 
 
 def test_hints_of_plain_writers_are_found_however_many_parts_there_are(store):
@@ -133,7 +80,30 @@ def test_hints_of_plain_writers_are_found_however_many_parts_there_are(store):
     assert store.run(keyspace_scan.waiting_for_adoption(store.keys, 100)) == []
 
 
-def test_the_number_is_written_as_anybody_can_read_it(store):
-    store.run(repartition(store.keys, 4))
+def test_a_new_store_gets_as_many_as_are_wanted_and_one_of_before_has_one(store):
+    """Catches a Cluster whose entries nobody finds any more since everybody looks for them in 64 parts."""
+    for wanted, usual, count in ((None, 1, 1), (None, 64, 64), (16, 1, 16), (16, 64, 16)):
+        process = again(emptied(store), wanted, usual)
+        process.run(due.mark(process.keys.due_observe, [HAROLD]))
+        later = again(store, None, usual)
+        later.run(due.mark(later.keys.due_observe, [HAROLD]))
+        assert names(store) == {"harold": process.keys.due_observe.part(part_of("harold", count), count)}
+        assert later.keys.layout.now.count == count
 
-    assert msgspec.json.decode(store.client.get(store.keys.partitions)) == {"count": 4, "former": [1], "moving": False}
+    before = again(emptied(store))
+    before.client.zadd(before.keys.due_observe, {"harold": 1})
+    process = again(store, usual=64)
+    process.run(due.mark(process.keys.due_observe, [Scope("albert")]))
+    assert names(store) == dict.fromkeys(("harold", "albert"), f"{store.keys.prefix}:due:observe")
+
+
+def test_a_client_of_before_there_were_parts_is_refused_and_a_foreign_key_is_no_closed_part(store):
+    store.run(repartition(store.keys, 4))
+    assert store.client.type(store.keys.due_observe) == b"string"
+    with pytest.raises(Exception, match="WRONGTYPE"):
+        store.client.zadd(store.keys.due_observe, {"harold": 1}, lt=True)
+
+    process = again(emptied(store))
+    process.client.set(process.keys.due_observe, "not ours", ex=60)
+    with pytest.raises(StoreError, match="WRONGTYPE"):
+        process.run(due.mark(process.keys.due_observe, [HAROLD]))

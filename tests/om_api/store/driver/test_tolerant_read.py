@@ -1,7 +1,6 @@
 """Of many that are read at once the one that cannot be is left out, and nothing else is."""
 
 import pytest
-from scene import trips
 
 from om_api.domain.errors import StoreError
 from om_api.store.driver.replies import as_int
@@ -30,13 +29,6 @@ def test_one_that_holds_what_is_not_ours_is_left_out_and_every_other_one_is_read
     store.client.expire(names[300], 60)
 
     assert store.run(of_many(read_number, names)) == {name: n for n, name in enumerate(names) if n != 300}
-
-
-def test_many_are_read_some_hundred_at_once(store):
-    """Catches one round trip for each: an overview of a thousand agents would take seconds."""
-    names = [f"{store.keys.prefix}:none:{n}" for n in range(600)]
-
-    assert store.run(trips(of_many(read_number, names))) == (dict.fromkeys(names, 0), 3)
 
 
 def read_number(name):

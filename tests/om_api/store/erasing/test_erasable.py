@@ -15,24 +15,22 @@ def message(**fields):
     return Message(**{"role": "user", "content": "hi", "thread_id": "t-1", "resource_id": "harold", **fields})
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
+def test_a_text_is_found_in_any_field_whatever_its_case_width_and_blanks():
+    target = ErasableText("door code is 4711")
+    for said in (
         {"role": "user", "content": "The Door   CODE\nis 4711"},
         {"role": "assistant", "content": [{"type": "tool-call", "args": {"door code is 4711": True}}]},
         {"role": "user", "content": "hi", "metadata": {"note": "door code is 4711"}},
         {"role": "user", "content": "ｄｏｏｒ ｃｏｄｅ is 4711"},
-    ],
-)
-def test_a_text_is_found_in_any_field_whatever_its_case_width_and_blanks(said):
-    target = ErasableText("door code is 4711")
-
-    assert target.is_message(json.dumps(said).encode(), message())
-    assert target.is_entry(Rejected(member=json.dumps(said)))
-
-
-def test_a_number_is_found_where_it_is_no_text():
+    ):
+        assert target.is_message(json.dumps(said).encode(), message()), said
+        assert target.is_entry(Rejected(member=json.dumps(said))), said
     assert ErasableText("4711").is_message(b'{"content":[{"args":{"pin":4711}}]}', message())
+    for text in ("", " \n\t"):
+        with pytest.raises(InvalidInputError, match="there is no text to look for"):
+            ErasableText(text)
+    assert ErasableText("a <b> c").lines(["* a &lt;b> c"]) == {0}  # what notes show escaped
+    assert folded("  A&amp;B\n c ") == "a&b c"
 
 
 def test_what_is_no_json_is_looked_through_as_it_is():
@@ -50,17 +48,6 @@ def test_a_text_that_goes_over_lines_takes_all_of_them():
     assert ErasableText("x").lines([]) == set()
 
 
-def test_what_notes_show_escaped_is_the_same_text():
-    assert ErasableText("a <b> c").lines(["* a &lt;b> c"]) == {0}
-    assert folded("  A&amp;B\n c ") == "a&b c"
-
-
-@pytest.mark.parametrize("text", ["", " \n\t"])
-def test_a_text_without_anything_in_it_is_refused(text):
-    with pytest.raises(InvalidInputError, match="there is no text to look for"):
-        ErasableText(text)
-
-
 def test_a_message_is_meant_with_what_it_grew_by_and_in_its_own_thread():
     target = ErasableMessage("m-1", "t-1", [], [])
     rest = message(id="m-1+1", metadata={"continues": {"id": "m-1", "after": 5}})
@@ -69,18 +56,10 @@ def test_a_message_is_meant_with_what_it_grew_by_and_in_its_own_thread():
     assert target.is_message(b"", rest)
     assert not target.is_message(b"", message(id="m-1", thread_id="t-2"))
     assert not target.is_message(b"", message(id="m-11"))
-
-
-@pytest.mark.parametrize(
-    ("entry", "goes"),
-    [
-        (Rejected(thread_id="t-1", member='{"id":"m-1","role":"user","content":"hi"}'), True),
-        (Rejected(thread_id="t-2", member='{"id":"m-1","role":"user","content":"hi"}'), False),
-        (Rejected(thread_id="t-1", member='{"id":"m-1","role":"robot"}'), False),
-    ],
-)
-def test_an_entry_of_the_quarantine_goes_if_it_is_the_message(entry, goes):
-    assert ErasableMessage("m-1", "t-1", [], []).is_entry(entry) is goes
+    member = '{"id":"m-1","role":"user","content":"hi"}'
+    assert target.is_entry(Rejected(thread_id="t-1", member=member))
+    assert not target.is_entry(Rejected(thread_id="t-2", member=member))
+    assert not target.is_entry(Rejected(thread_id="t-1", member='{"id":"m-1","role":"robot"}'))
 
 
 def test_an_observation_is_meant_with_its_messages_and_its_lines():
@@ -104,14 +83,9 @@ def test_when_something_was_noted_does_not_make_it_alike():
     assert target.lines([*others, "* 🟡 (09:00) Mira has moved to Graz"]) == {3}
 
 
-@pytest.mark.parametrize("text", ["user", "thread-9", "harold", "text", "role", "tool-result", "content"])
-def test_whose_a_message_is_and_how_it_is_written_says_nothing(text):
+def test_whose_a_message_is_and_how_it_is_written_says_nothing():
     """Catches an owner who erases a word and loses a thread that is merely called so."""
-    said = {
-        "role": "user",
-        "threadId": "thread-9",
-        "resource_id": "harold",
-        "content": [{"type": "text", "text": "hi"}, {"type": "tool-result", "result": {"n": 1}}],
-    }
-
-    assert text not in said_in(json.dumps(said).encode())
+    parts = [{"type": "text", "text": "hi"}, {"type": "tool-result", "result": {"n": 1}}]
+    said = {"role": "user", "threadId": "thread-9", "resource_id": "harold", "content": parts}
+    for text in ("user", "thread-9", "harold", "text", "role", "tool-result", "content"):
+        assert text not in said_in(json.dumps(said).encode()), text

@@ -3,9 +3,9 @@
 import threading
 
 import pytest
+from stores import empty, fresh
 
 from om_api.store.driver.connection import Connection
-from om_api.store.driver.scripts import load_all
 from om_api.store.driver.steps import Verb
 from om_api.store.fleet import breaker
 from om_api.store.memory.keys import safe_name
@@ -52,206 +52,133 @@ def fail(store, times=5):
         report(store, "failed")
 
 
-def in_threads(work):
-    threads = [threading.Thread(target=work, args=[number]) for number in range(32)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-
 def let_the_pause_pass(store, key):
     store.client.hset(key, "until", 1)
 
 
-def test_an_unknown_model_may_be_called(store):
-    assert enter(store) == breaker.BreakerState("closed")
-    assert state(store) == breaker.BreakerState("closed")
+def opened(store, key):
+    """Open it, and let its pause pass: the next call is the probe."""
+    fail(store)
+    let_the_pause_pass(store, key)
 
 
-def test_four_failures_leave_it_closed_and_the_fifth_opens_it_for_30_seconds(store, key):
+def test_the_fifth_failure_of_a_minute_opens_it_for_30_seconds(store, key, holders):
+    assert enter(store) == state(store) == breaker.BreakerState("closed")
     fail(store, 4)
     # a call that begins in the first failure's own millisecond was in flight with it
     store.client.hincrby(key, "since", -1)
     assert enter(store).word == "closed"
-
-    fail(store, 1)
+    store.client.delete(holders)
+    assert store.run(reported(store, "failed")) == b"open"
     refused = enter(store)
     assert refused.word == "open"
     assert 29 <= refused.wait <= 30
-    assert (state(store).word, state(store).failures) == ("open", 5)
+    assert (state(store).word, state(store).failures, store.client.zcard(holders)) == ("open", 5, 0)
+
+    before = store.client.hgetall(key)
+    for outcome in ("answered", "failed"):  # of a call that began before it opened
+        report(store, outcome, "late")
+        assert store.client.hgetall(key) == before, outcome
 
 
-def test_a_report_answers_how_the_breaker_stands_by_it(store, key):
-    fail(store, 3)
-    words = [store.run(reported(store, "failed")), store.run(reported(store, "failed"))]
-    let_the_pause_pass(store, key)
-    enter(store)
-
-    assert words == [b"closed", b"open"]
+def test_failures_are_counted_within_a_minute_and_until_an_answer(store, key):
+    for age, last, word in fresh(store, ((60_000, 4, "closed"), (45_000, 1, "open"))):
+        fail(store, 4)
+        store.client.hincrby(key, "since", -age)
+        fail(store, last)
+        assert enter(store).word == word, age
+    empty(store)
+    fail(store, 4)
     assert store.run(reported(store, "answered")) == b"closed"
-
-
-def test_an_answer_in_between_begins_the_count_anew(store):
     fail(store, 4)
-    report(store, "answered")
-    fail(store, 4)
-
     assert enter(store).word == "closed"
 
 
-def test_failures_of_another_minute_are_not_counted(store, key):
-    fail(store, 4)
-    store.client.hincrby(key, "since", -60_000)
-    fail(store, 4)
-
-    assert enter(store).word == "closed"
-
-
-def test_failures_that_are_45_seconds_old_are_counted_with_the_next(store, key):
-    fail(store, 4)
-    store.client.hincrby(key, "since", -45_000)
-    fail(store, 1)
-
-    assert enter(store).word == "open"
-
-
-@pytest.mark.parametrize("last", ["a failure", "an answer", "a probe"])
-def test_a_breaker_is_remembered_for_a_day_after_what_was_said_last(store, key, last):
-    fail(store)
-    let_the_pause_pass(store, key)
-    store.client.persist(key)
-    {
+def test_a_breaker_is_remembered_for_a_day_after_the_last_report(store, key):
+    lasts = {
         "a failure": fail,
         "an answer": lambda of: report(of, "answered"),
         "a probe": lambda of: enter(of, "probe"),
-    }[last](store)
-
-    assert store.client.pttl(key) == pytest.approx(86_400_000, abs=60_000)
-
-
-def test_after_the_pause_exactly_one_is_let_through_until_it_has_said_how_it_went(store, key):
-    fail(store)
-    let_the_pause_pass(store, key)
-
-    assert enter(store, "first").word == "probe"
-    waits = enter(store, "second")
-    assert waits.word == "open"
-    assert 0 < waits.wait <= 5
+    }
+    for last in fresh(store, lasts):
+        opened(store, key)
+        store.client.persist(key)
+        lasts[last](store)
+        assert store.client.pttl(key) == pytest.approx(86_400_000, abs=60_000), last
 
 
-def test_who_waits_for_a_probe_asks_again_within_five_seconds_however_long_its_lease_is(store, key):
-    fail(store)
-    let_the_pause_pass(store, key)
-
-    assert enter(store, "probe") == breaker.BreakerState("probe")
-    assert enter(store, "second") == breaker.BreakerState("open", 5)
-
-
-def test_exactly_one_of_32_threads_is_the_probe(store, key):
-    # breaks when the script does not look at `probing`
-    fail(store)
-    let_the_pause_pass(store, key)
-    words, at_once = [], threading.Barrier(32)
-
-    def try_to_enter(number):
-        at_once.wait()
-        words.append(Connection(store.client).run(breaker.enter(store.keys, call(f"t-{number}"))).word)
-
-    in_threads(try_to_enter)
-    assert sorted(words) == ["open"] * 31 + ["probe"]
-
-
-@pytest.mark.parametrize("outcome", ["answered", "failed", "busy", "none"])
-def test_who_is_no_probe_lets_no_second_one_through_by_a_late_word(store, key, outcome):
-    """Breaks when anybody's report ends the probe's turn: calls that began before it opened would let others through."""
-    fail(store)
-    let_the_pause_pass(store, key)
-    assert enter(store, "probe").word == "probe"
-    report(store, outcome, "late")
-
-    assert enter(store, "another").word in {"open", "busy"}
-
-
-def test_a_probe_that_is_answered_closes_it(store, key):
-    fail(store)
-    let_the_pause_pass(store, key)
-    enter(store, "probe")
-    report(store, "answered", "probe")
-
+def test_after_the_pause_one_probe_is_let_through_until_it_has_reported(store, key):
+    opened(store, key)
+    assert enter(store, "first") == breaker.BreakerState("probe")
+    assert enter(store, "second") == breaker.BreakerState("open", 5)  # however long its lease is
+    report(store, "none", "first")  # it was not made after all
+    assert enter(store, "dead").word == "probe"
+    store.client.hset(key, "probing", 1)  # its worker died
+    assert enter(store, "next").word == "probe"
+    report(store, "answered", "next")
     assert enter(store) == breaker.BreakerState("closed")
     assert state(store).failures == 0
 
 
+def at_once(store, most=None, threads=32):
+    """What as many threads hear that enter at once."""
+    words, barrier = [], threading.Barrier(threads)
+
+    def try_to_enter(number):
+        barrier.wait()
+        words.append(Connection(store.client).run(breaker.enter(store.keys, call(f"t-{number}"), most)).word)
+
+    running = [threading.Thread(target=try_to_enter, args=(number,)) for number in range(threads)]
+    for each in running:
+        each.start()
+    for each in running:
+        each.join()
+    return sorted(words)
+
+
+def test_of_32_threads_one_is_the_probe_and_as_many_as_there_are_places_get_one(store, key):
+    """Breaks when the script does not look at `probing`, or does not count."""
+    opened(store, key)
+    assert at_once(store) == ["open"] * 31 + ["probe"]
+    store.client.delete(key)
+    assert at_once(store, 7) == ["closed"] * 7 + ["full"] * 25
+
+
+def test_a_late_report_of_another_call_lets_no_second_probe_through(store, key):
+    """Breaks when anybody's report ends the probe's turn: calls that began before it opened would let others through."""
+    for outcome in fresh(store, ["answered", "failed", "busy", "none"]):
+        opened(store, key)
+        assert enter(store, "probe").word == "probe"
+        report(store, outcome, "late")
+        assert enter(store, "another").word in {"open", "busy"}, outcome
+
+
 def test_each_failed_probe_doubles_the_pause_up_to_ten_minutes(store, key):
     fail(store)
-    pauses = []
-    for _ in range(6):
+    for outcome, pause in (
+        ("failed", 60),
+        ("late", 120),
+        ("failed", 240),
+        ("late", 480),
+        ("failed", 600),
+        ("failed", 600),
+    ):
         let_the_pause_pass(store, key)
         enter(store, "probe")
-        report(store, "failed", "probe")
-        pauses.append(round(state(store).wait))
-
-    assert pauses == [60, 120, 240, 480, 600, 600]
+        report(store, outcome, "probe")
+        assert round(state(store).wait) == pause
 
 
-def test_a_probe_that_waited_in_vain_doubles_the_pause_as_well(store, key):
-    fail(store)
-    let_the_pause_pass(store, key)
-    enter(store, "probe")
-    report(store, "late", "probe")
-
-    assert (store.client.hget(key, "times"), round(state(store).wait)) == (b"2", 60)
-
-
-def test_a_probe_whose_worker_died_does_not_close_the_door_for_ever(store, key):
-    fail(store)
-    let_the_pause_pass(store, key)
-    enter(store, "dead")
-    store.client.hset(key, "probing", 1)
-
-    assert enter(store, "next").word == "probe"
-
-
-def test_a_probe_that_was_not_made_after_all_leaves_its_place_to_the_next(store, key):
-    fail(store)
-    let_the_pause_pass(store, key)
-    enter(store, "first")
-    report(store, "none", "first")
-
-    assert enter(store, "second").word == "probe"
-
-
-@pytest.mark.parametrize("outcome", ["answered", "failed"])
-def test_a_call_that_began_before_it_opened_changes_nothing(store, key, outcome):
-    fail(store)
-    before = store.client.hgetall(key)
-    report(store, outcome, "late")
-
-    assert store.client.hgetall(key) == before
-
-
-def test_a_provider_that_refuses_everything_gets_its_pause_from_everybody_and_no_failure_is_counted(store):
+def test_a_provider_that_refuses_everything_gets_its_pause_from_everybody(store):
     refuse_everything(store)
-
     refused = enter(store, "another")
     assert refused.word == "busy"
     assert 89 <= refused.wait <= 90
     assert state(store).failures == 0
 
-
-def test_a_shorter_pause_does_not_end_a_longer_one(store):
-    refuse_everything(store)
-    report(store, "busy", wait=1)
-
+    report(store, "busy", wait=1)  # a shorter pause
+    report(store, "answered")  # an answer to somebody else
     assert enter(store).wait > 80
-
-
-def test_an_answer_to_somebody_else_does_not_end_a_pause(store):
-    refuse_everything(store)
-    report(store, "answered")
-
-    assert enter(store).word == "busy"
 
 
 def test_after_the_pause_that_was_asked_for_one_call_at_a_time_is_made_until_they_are_answered(store, key):
@@ -267,13 +194,6 @@ def test_after_the_pause_that_was_asked_for_one_call_at_a_time_is_made_until_the
     assert words(store, "abc") == ["closed", "closed", "full"]
 
 
-def test_names_that_look_alike_in_keys_have_breakers_of_their_own(store):
-    names = ["a/b", "a:b", "a b", "a{b", "a_b"]
-
-    assert len({store.keys.breaker(safe_name(name)) for name in names}) == len(names)
-    assert not any(set("{} /") & set(safe_name(name)) for name in names)
-
-
 def test_a_server_whose_clock_was_set_back_leaves_no_model_alone_for_ever(store, key):
     in_a_year = 1_000 * (store.client.time()[0] + 365 * 86_400)
     store.client.hset(key, mapping={"busy": in_a_year, "until": in_a_year, "times": 1})
@@ -285,18 +205,13 @@ def test_a_server_whose_clock_was_set_back_leaves_no_model_alone_for_ever(store,
     assert 19 <= enter(store).wait <= 20
 
 
-@pytest.mark.parametrize("field", ["busy", "until"])
-@pytest.mark.parametrize(("minutes", "obeyed"), [(9, True), (11, False)])
-def test_a_pause_of_ten_minutes_is_obeyed_and_a_longer_one_is_none(store, key, field, minutes, obeyed):
+def test_a_pause_of_ten_minutes_is_obeyed_and_a_longer_one_is_none(store, key):
     """Catches a bound that would end the longest pause early, or begin it anew with a clock that was set back."""
     now = 1_000 * store.client.time()[0]
-    store.client.hset(key, field, now + minutes * 60_000)
-    store.client.expire(key, 60)
-
-    assert (enter(store).wait > 0) is obeyed
-
-
-# -- what is refused because it is too much
+    for field, minutes in fresh(store, [("busy", 9), ("busy", 11), ("until", 9), ("until", 11)]):
+        store.client.hset(key, field, now + minutes * 60_000)
+        store.client.expire(key, 60)
+        assert (enter(store).wait > 0) is (minutes == 9), (field, minutes)
 
 
 def words(store, tokens, most=None):
@@ -345,35 +260,29 @@ def test_calls_that_began_before_it_was_halved_do_not_halve_it_again(store):
     for refused, answered in ("ab", "cd", "ef", "gh"):
         refuse(store, refused)
         answer(store, answered)
-
     assert room(store) == 5.5  # half of nine, and a quarter for each answer
 
-
-@pytest.mark.one_server
-def test_two_refusals_of_one_millisecond_halve_it_once(store, key, holders):
-    words(store, "abcdefgh")
-    with store.client.pipeline(transaction=True) as at_once:
-        for token in "ab":
-            at_once.eval(load_all()["breaker_report"].source, 2, key, holders, token, LEASE_S * 1000, "busy", 40)
-        at_once.execute()
-    refuse(store, "c")
-
-    assert room(store) == 4.5  # half of nine
-
-
-@pytest.mark.parametrize(("ms", "share"), [(0, 1), (1, 0.5)])
-def test_only_a_call_that_began_afterwards_halves_it_again(store, key, holders, ms, share):
-    words(store, "abcdefgh")
+    empty(store)  # the last of a burst stops nobody
+    words(store, "abcd")
     refuse(store, "a")
-    answer(store, "bcdefgh")
-    later(store, holders)
-    before = room(store)
-    enter(store, "i")
-    store.client.zadd(holders, {"i": int(store.client.hget(key, "cut")) + ms + LEASE_S * 1000})
-    refuse(store, "i")
+    answer(store, "bc")
+    refuse(store, "d")
+    assert enter(store).word == "closed"
 
-    assert room(store) == before * share
-    assert state(store).word == "held"
+
+def test_only_a_call_that_began_afterwards_halves_it_again(store, key, holders):
+    for ms, share in fresh(store, [(0, 1), (1, 0.5)]):
+        words(store, "abcdefgh")
+        refuse(store, "a")
+        answer(store, "bcdefgh")
+        later(store, holders)
+        before = room(store)
+        enter(store, "i")
+        store.client.zadd(holders, {"i": int(store.client.hget(key, "cut")) + ms + LEASE_S * 1000})
+        refuse(store, "i")
+
+        assert room(store) == before * share, ms
+        assert state(store).word == "held"
 
 
 def test_while_nothing_is_answered_there_is_room_only_for_who_was_not_refused_yet(store):
@@ -388,15 +297,6 @@ def test_while_nothing_is_answered_there_is_room_only_for_who_was_not_refused_ye
     assert 39 <= refused.wait <= 40
 
 
-def test_the_last_of_a_burst_that_is_refused_after_others_were_answered_stops_nobody(store):
-    words(store, "abcd")
-    refuse(store, "a")
-    answer(store, "bc")
-    refuse(store, "d")
-
-    assert enter(store).word == "closed"
-
-
 def test_room_grows_by_a_call_an_answer_up_to_the_half_and_slowly_from_there(store, holders):
     words(store, "abcdefgh")
     refuse(store, "abcdefgh")
@@ -408,127 +308,52 @@ def test_room_grows_by_a_call_an_answer_up_to_the_half_and_slowly_from_there(sto
     assert grown == [1, 2, 3, 4, 5, 5.25, 5.5]
 
 
-def test_a_refusal_that_is_ten_minutes_old_holds_nobody_back(store, key):
-    words(store, "abcd")
-    refuse(store, "abcd")
-    store.client.hincrby(key, "cut", -600_001)
-    assert state(store).room == 0
-    answer(store, "x")
-
-    assert store.client.hmget(key, "room", "half", "cut") == [None] * 3
-
-
-def test_a_server_whose_clock_was_set_back_forgets_what_was_refused_in_the_future(store, key):
-    words(store, "abcd")
-    refuse(store, "a")
-    store.client.hincrby(key, "cut", 10**9)
-    assert state(store).word == "closed"
-    refuse(store, "b")
-
-    assert state(store).word == "held"
-
-
-def test_an_answer_forgets_what_was_refused_in_the_future(store, key):
+def test_a_refusal_that_is_ten_minutes_old_or_in_the_future_holds_nobody_back(store, key):
     """Catches a room that stays for ever: nobody halves it again before the clock has come to where it was."""
-    words(store, "abcd")
-    refuse(store, "a")
-    store.client.hincrby(key, "cut", 10**9)
-    answer(store, "b")
+    for ms, word in fresh(store, [(-600_001, "closed"), (10**9, "closed")]):
+        words(store, "abcd")
+        refuse(store, "a")
+        store.client.hincrby(key, "cut", ms)
+        assert (state(store).word, state(store).room) == (word, 0), ms
+        refuse(store, "b")
+        assert state(store).word == "held", ms
+        store.client.hincrby(key, "cut", ms)
+        answer(store, "c")
+        assert store.client.hmget(key, "room", "half", "cut") == [None] * 3, ms
 
-    assert store.client.hmget(key, "room", "half", "cut") == [None] * 3
 
-
-# -- what breaks at once
-
-
-def test_what_breaks_all_calls_in_flight_at_once_does_not_open_it_but_the_next_one_that_fails_does(store, key):
+def test_calls_in_flight_that_break_at_once_count_as_one_failure(store, key, holders):
     """Catches a connection that was shared: the model is well, and nobody would ask it for half a minute."""
     words(store, "abcdefgh")
-    for token in "abcdefgh":
+    for token in "abcd":
+        report(store, "failed", token)
+    store.client.hset(key, "since", int(store.client.zscore(holders, "h")) - LEASE_S * 1000)
+    for token in "efgh":
         report(store, "failed", token)
     assert enter(store).word == "closed"
     store.client.hincrby(key, "since", -1000)
     report(store, "failed")
-
     assert enter(store).word == "open"
 
-
-def test_a_call_that_began_in_the_first_failures_own_millisecond_was_in_flight_with_it(store, key, holders):
-    words(store, "abcde")
-    for token in "abcd":
-        report(store, "failed", token)
-    store.client.hset(key, "since", int(store.client.zscore(holders, "e")) - LEASE_S * 1000)
-    report(store, "failed", "e")
-
-    assert enter(store).word == "closed"
-
-
-def test_calls_that_waited_in_vain_open_it_though_they_began_together(store):
+    empty(store)  # what waited in vain counts each, though it began together
     words(store, "abcde")
     for token in "abcde":
         report(store, "late", token)
-
     assert enter(store).word == "open"
 
 
-# -- places
-
-
-def test_there_are_no_more_places_than_most(store):
-    assert words(store, "abc", 2) == ["closed", "closed", "full"]
-    assert enter(store, "d", 2) == breaker.BreakerState("full")
-
-
-def test_places_are_remembered_no_longer_than_the_longest_lease(store, holders):
-    enter(store)
-
-    assert store.client.pttl(holders) == pytest.approx(LEASE_S * 1000, abs=5_000)
-
-
-@pytest.mark.parametrize("outcome", ["answered", "failed", "late", "none"])
-def test_a_place_is_given_back_however_the_call_ended_and_taken_by_the_next(store, outcome):
-    words(store, "ab", 2)
-    report(store, outcome, "a")
-
-    assert words(store, "cd", 2) == ["closed", "full"]
-
-
-def test_who_has_one_of_the_last_places_and_asks_again_keeps_it_and_no_other(store, holders):
+def test_there_are_no_more_places_than_most_and_a_repeat_keeps_its_own(store, holders):
     """Catches a repeat after a lost reply that is refused: its place would be taken, and nobody would call."""
     assert words(store, "abaa", 2) == ["closed"] * 4
     assert store.client.zcard(holders) == 2
-    assert words(store, "c", 2) == ["full"]
+    assert enter(store, "c", 2) == breaker.BreakerState("full")
+    store.run(breaker.enter(store.keys, call("a")._replace(lease_s=1)))
+    assert store.client.pttl(holders) == pytest.approx(LEASE_S * 1000, abs=5_000)  # the longest lease
 
-
-def test_the_place_of_a_worker_that_died_is_free_when_its_lease_has_ended(store, holders):
-    words(store, ["dead", "alive"], 2)
-    store.client.zadd(holders, {"dead": 1})
-
+    store.client.zadd(holders, {"a": 1})  # its worker died
     assert words(store, "c", 2) == ["closed"]
-    assert store.client.zrange(holders, 0, -1) == [b"alive", b"c"]
-
-
-def test_a_shorter_lease_does_not_end_the_key_of_a_longer_one(store, holders):
-    enter(store, "long")
-    store.run(breaker.enter(store.keys, call("short")._replace(lease_s=1)))
-
-    assert store.client.ttl(holders) > 50
-
-
-def test_exactly_as_many_of_32_threads_as_there_are_places_get_one(store):
-    # breaks when the script does not count
-    got, at_once = [], threading.Barrier(32)
-
-    def take(number):
-        at_once.wait()
-        got.append(Connection(store.client).run(breaker.enter(store.keys, call(f"t-{number}"), 7)).word)
-
-    in_threads(take)
-    assert got.count("closed") == 7
-
-
-def test_no_place_is_taken_while_it_is_open(store, key, holders):
-    fail(store)
-    enter(store)
-
-    assert store.client.zcard(holders) == 0
+    assert store.client.zrange(holders, 0, -1) == [b"b", b"c"]
+    for outcome in fresh(store, ["answered", "failed", "late", "none"]):  # given back however the call ended
+        words(store, "ab", 2)
+        report(store, outcome, "a")
+        assert words(store, "cd", 2) == ["closed", "full"], outcome

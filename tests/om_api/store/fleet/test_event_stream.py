@@ -1,12 +1,11 @@
-"""The stream of events and the counters: what is appended, what is read on from where, and what was cut off."""
+"""The stream of events, the counters, and the failures of hooks."""
 
 import pytest
-from redis.exceptions import ConnectionError as NotConnected
 
 from om_api.domain.errors import InvalidInputError, StoreError
-from om_api.domain.events import BOUNDS, GAP, Event, Wanted, bucket, check_event_id, counts_of
-from om_api.store.driver.connection import Connection
-from om_api.store.fleet import event_stream
+from om_api.domain.events import GAP, Event, Wanted, bucket, check_event_id, counts_of
+from om_api.domain.webhooks.hook import Hook, HookFailure
+from om_api.store.fleet import event_stream, hook_failures
 from om_api.store.fleet.event_stream import BEGINNING, Caps
 
 CAPS = Caps(10_000, 200)
@@ -30,43 +29,30 @@ def chunks(told):
 
 
 def test_an_event_is_read_as_it_was_published_with_its_id_and_the_servers_time(store):
-    given = Event(kind="buffered", resource="harold", thread="t-1", seconds=0.25, cost=1e-06, tokens=0, model="a b")
-    at = publish(store, given)
-
+    told = Event(kind="buffered", resource="harold", thread="t-1", seconds=0.25, cost=1e-06, tokens=0, model="a b")
+    at = publish(store, told)
     (read,) = since(store).events
     assert (read.at, read.id.partition("-")[0]) == (at, str(at))
-    assert {name: getattr(read, name) for name in ("seconds", "cost", "tokens", "model", "chunk")} == {
-        "seconds": 0.25,
-        "cost": 1e-06,
-        "tokens": 0,
-        "model": "a b",
-        "chunk": None,
-    }
+    assert (read.seconds, read.cost, read.tokens, read.model, read.chunk) == (0.25, 1e-06, 0, "a b", None)
 
 
-def test_reading_goes_on_behind_an_id(store):
-    publish(store, *map(sealed, range(5)))
-    first = since(store, count=2)
-    rest = since(store, first.after)
-
-    assert (chunks(first), chunks(rest)) == (["c-0", "c-1"], ["c-2", "c-3", "c-4"])
-    assert since(store, rest.after).events == []
-
-
-def test_the_newest_come_oldest_first_and_reading_goes_on_behind_all(store):
-    publish(store, *map(sealed, range(5)))
-    told = store.run(event_stream.newest(store.keys, ALL, 2))
-
-    assert chunks(told) == ["c-3", "c-4"]
-    assert since(store, told.after).events == []
-
-
-def test_an_empty_stream_is_read_on_from_its_beginning(store):
-    told = store.run(event_stream.newest(store.keys, ALL, 10))
-    publish(store, sealed(1))
-
-    assert told == ([], BEGINNING)
-    assert chunks(since(store, told.after)) == ["c-1"]
+def test_reading_goes_on_behind_an_id(store, monkeypatch):
+    assert store.run(event_stream.newest(store.keys, ALL, 10)) == ([], BEGINNING)
+    store.client.xadd(store.keys.events, {"kind": "sealed", "tokens": "many"})  # not ours: passed over
+    store.client.xadd(store.keys.events, {b"\xff": b"\xff"})
+    publish(store, *map(sealed, range(7)))
+    for size in (event_stream._SLICE, 2):
+        monkeypatch.setattr(event_stream, "_SLICE", size)
+        first = since(store, count=2)
+        rest = since(store, first.after)
+        assert chunks(first) + chunks(rest) == [f"c-{n}" for n in range(7)]
+        assert since(store, rest.after).events == []
+        told = store.run(event_stream.newest(store.keys, Wanted(("sealed",)), 5))
+        assert chunks(told) == [f"c-{n}" for n in range(2, 7)]
+        assert since(store, told.after).events == []
+    for _ in range(10):  # about as many are kept as the setting says
+        publish(store, *map(sealed, range(50)), caps=Caps(100, 200))
+    assert 100 <= store.client.xlen(store.keys.events) <= 200
 
 
 def test_only_what_is_wanted_is_told_and_what_is_not_is_passed_over_for_good(store):
@@ -77,22 +63,6 @@ def test_only_what_is_wanted_is_told_and_what_is_not_is_passed_over_for_good(sto
     assert (chunks(told), since(store, told.after).events) == (["c-2"], [])
 
 
-def test_slices_make_no_difference(store, monkeypatch):
-    monkeypatch.setattr(event_stream, "_SLICE", 2)
-    publish(store, *map(sealed, range(7)))
-
-    assert chunks(since(store)) == [f"c-{n}" for n in range(7)]
-    assert chunks(store.run(event_stream.newest(store.keys, Wanted(("sealed",)), 5))) == [f"c-{n}" for n in range(2, 7)]
-
-
-def test_what_is_none_of_ours_is_passed_over(store):
-    store.client.xadd(store.keys.events, {"kind": "sealed", "tokens": "many"})
-    store.client.xadd(store.keys.events, {b"\xff": b"\xff"})
-    publish(store, sealed(1))
-
-    assert chunks(since(store)) == ["c-1"]
-
-
 def cut(store, keep):
     store.client.xtrim(store.keys.events, maxlen=keep, approximate=False)
 
@@ -101,73 +71,40 @@ def test_what_was_cut_off_unread_is_said_once_and_reading_goes_on(store):
     publish(store, sealed(0))
     seen = since(store).after
     publish(store, *map(sealed, range(1, 5)))
+    read = since(store, count=4).after
     cut(store, 2)
 
     gap, *rest = since(store, seen).events
     assert (gap.kind, [event.chunk for event in rest]) == (GAP, ["c-3", "c-4"])
     assert [event.kind for event in since(store, gap.id).events] == ["sealed", "sealed"]
+    assert chunks(since(store, read)) == ["c-4"]  # what was cut off had been read
+    assert chunks(since(store, check_event_id("0"))) == ["c-3", "c-4"]  # the oldest kept, without a gap
 
 
-def test_nothing_is_said_of_what_was_cut_off_after_it_was_read(store):
-    publish(store, *map(sealed, range(4)))
-    seen = since(store, count=3).after
-    cut(store, 2)
-
-    assert [event.kind for event in since(store, seen).events] == ["sealed"]
-
-
-@pytest.mark.parametrize("how", ["gone", "begun anew"])
-def test_a_stream_that_was_lost_is_a_gap(store, how):
-    publish(store, sealed(0))
-    ahead = "99999999999999-0"
-    store.client.delete(store.keys.events)
-    if how == "begun anew":
-        publish(store, sealed(1))
-
-    told = since(store, ahead)
-    assert [event.kind for event in told.events] == [GAP, *["sealed"] * (how == "begun anew")]
-    assert since(store, told.after).events == []
+def test_a_stream_that_was_lost_is_a_gap(store):
+    for begun_anew in (False, True):
+        store.client.delete(store.keys.events)
+        if begun_anew:
+            publish(store, sealed(1))
+        told = since(store, "99999999999999-0")
+        assert [event.kind for event in told.events] == [GAP, *["sealed"] * begun_anew]
+        assert since(store, told.after).events == []
 
 
-def test_the_oldest_kept_is_asked_for_without_a_gap(store):
-    publish(store, *map(sealed, range(4)))
-    cut(store, 2)
-
-    assert chunks(since(store, check_event_id("0"))) == ["c-2", "c-3"]
-
-
-def test_about_as_many_are_kept_as_the_setting_says(store):
-    for _ in range(10):
-        publish(store, *map(sealed, range(50)), caps=Caps(100, 200))
-
-    assert 100 <= store.client.xlen(store.keys.events) <= 200
-
-
-def test_durations_are_counted_under_the_first_bound_they_do_not_pass():
+def test_what_each_kind_adds_to_the_counters():
     assert [bucket(seconds) for seconds in (0, 0.5, 0.51, 600, 601)] == ["0.5", "0.5", "1", "600", "inf"]
-    assert list(BOUNDS) == sorted(BOUNDS)
-
-
-@pytest.mark.parametrize(
-    ("event", "expected"),
-    [
-        (Event(kind="sealed", messages=5), {}),
+    for event, expected in (
         (
             Event(kind="buffered", seconds=1.5),
             {"observations": 1, "observer|seconds_sum": 1_500_000, "observer|le|2": 1},
         ),
         (Event(kind="drafted", seconds=700.0), {"reflector|seconds_sum": 700_000_000, "reflector|le|inf": 1}),
-        (
-            Event(kind="reflected", seconds=0.1),
-            {"reflections": 1, "reflector|seconds_sum": 100_000, "reflector|le|0.5": 1},
-        ),
         (Event(kind="reflected"), {"reflections": 1}),
         (Event(kind="quarantined", messages=3), {"quarantined": 3}),
         (Event(kind="failed", why="timeout"), {"failed|timeout": 1}),
-    ],
-)
-def test_what_each_kind_adds_to_the_counters(event, expected):
-    assert counts_of(event) == expected
+        (Event(kind="sealed", messages=5), {}),
+    ):
+        assert counts_of(event) == expected, event
 
 
 def test_counters_are_kept_for_a_resource_and_for_all(store):
@@ -183,61 +120,54 @@ def test_counters_are_kept_for_a_resource_and_for_all(store):
 
 
 def test_the_resources_met_first_are_measured_for_good_and_no_more_than_so_many(store):
+    publish(store, sealed(1), caps=None)  # a client measures nobody
+    assert store.run(event_stream.measured(store.keys, 9)) == []
     for now, name in enumerate(["zoe", "harold", "albert", "ada", "zoe"]):
         publish(store, sealed(1, name), caps=Caps(100, 2), now=now)
-
     assert store.run(event_stream.measured(store.keys, 9)) == ["zoe", "harold"]
+    told = [store.run(event_stream.first_to_tell(store.keys, "2026-11-21:x")) for _ in range(3)]
+    assert told == [True, False, False]
 
 
-def test_a_client_measures_nobody(store):
-    publish(store, sealed(1), caps=None)
-
-    assert store.run(event_stream.measured(store.keys, 9)) == []
-    assert len(since(store).events) == 1
-
-
-def test_a_lost_reply_counts_nothing_twice(store, monkeypatch):
+def test_a_lost_reply_counts_nothing_twice(store):
     """Catches a second try: nobody can know whether the first one counted, so best effort is one."""
-    connection, tries = Connection(store.client), []
-    ask = connection._endpoint.ask
-
-    def lost(step):
-        tries.append((yield from ask(step)))
-        raise NotConnected("the reply is lost")
-
-    monkeypatch.setattr(connection._endpoint, "ask", lost)
-    with pytest.raises(StoreError):
-        connection.run(
-            event_stream.publish(store.keys, [Event(kind="quarantined", resource="harold", messages=1)], CAPS, 0)
-        )
-    assert len(tries) == 1
-    assert store.run(event_stream.counted(store.keys, ["harold"])) == [{"quarantined": 1}]
+    steps = event_stream.publish(store.keys, [Event(kind="quarantined", resource="harold", messages=1)], CAPS, 0)
+    assert next(steps).once is True
+    with pytest.raises(StoreError, match="lost"):
+        steps.throw(StoreError("the reply is lost", stored=None))
 
 
-def test_what_was_told_once_is_told_by_nobody_else(store):
-    assert [store.run(event_stream.first_to_tell(store.keys, "2026-11-21:x")) for _ in range(3)] == [True, False, False]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "x",
-        "1-",
-        "-1",
-        "1-2-3",
-        "1 ",
-        "99999999999999999999",
-        "1-99999999999999999999",
-        "١",
-        "-".join([str(2**64 - 1)] * 2),
-    ],
-)
-def test_an_id_that_is_none_is_refused(text):
-    with pytest.raises(InvalidInputError, match="no event's id"):
-        check_event_id(text)
-
-
-def test_a_kind_that_does_not_exist_is_refused_with_those_that_do():
+def test_an_id_or_a_kind_that_does_not_exist_is_refused():
+    for text in ("", "x", "1-", "1-2-3", "1 ", "99999999999999999999", "١", "-".join([str(2**64 - 1)] * 2)):
+        with pytest.raises(InvalidInputError, match="no event's id"):
+            check_event_id(text)
+            pytest.fail(f"{text!r} is taken for an id")
     with pytest.raises(InvalidInputError, match=r"'seald'.*sealed, observing"):
         Wanted.of("seald", ())
+
+
+CALM = Hook(entry_point="calm", on_failure="stop")
+
+
+def failed(store, point="before_observe", hook=CALM, resource="harold"):
+    return store.run(hook_failures.note(store.keys, resource, HookFailure(point, hook, "timeout", "a secret")))
+
+
+def test_each_is_counted_and_the_first_of_an_hour_told(store, monkeypatch):
+    monkeypatch.setattr("om_api.store.fleet.hook_failures.time.time", lambda: 36_000.0)
+    first, again, other, elsewhere = (
+        failed(store),
+        failed(store),
+        failed(store, "after_observe"),
+        failed(store, resource="bo"),
+    )
+    monkeypatch.setattr("om_api.store.fleet.hook_failures.time.time", lambda: 39_600.0)
+    later = failed(store)
+
+    assert [bool(each) for each in (first, again, other, elsewhere, later)] == [True, False, True, True, True]
+    assert (first.kind, first.resource, first.setting) == ("hook_failed", "harold", "hooks.before_observe")
+    assert (first.hook, first.why, first.then) == ("calm", "timeout", "stop")
+    assert "secret" not in repr(first)
+    harold, every = store.run(event_stream.counted(store.keys, ["harold", None]))
+    assert hook_failures.failures(harold) == {("before_observe", "calm"): 3, ("after_observe", "calm"): 1}
+    assert hook_failures.failures(every)["before_observe", "calm"] == 4

@@ -1,15 +1,18 @@
-"""What tells whether a system is well: read as it is, and no refusal of a server is more than an answer that is missing."""
+"""Health of servers, workers, ticks and queues, and how far settings were made known."""
 
 import time
+from types import SimpleNamespace
 
+import msgspec
 import pytest
 
 from om_api.domain.errors import StoreError
-from om_api.store.driver.connection import Connection
-from om_api.store.driver.partitions import learn
 from om_api.store.driver.steps import ALONE
-from om_api.store.fleet import health
+from om_api.store.fleet import health, presence, rollout
+from om_api.store.fleet.backlog import FleetBacklog, backlog
 from om_api.store.fleet.health import Condition, Standings, Waiting
+from om_api.store.fleet.presence import Ticked, Worker
+from om_api.store.fleet.rollout import Progress
 
 HOUR_MS = 3_600_000
 NAMES = ("ada", "berta", "cleo", "dora", "elsa", "finn")  # as workers looked at them
@@ -31,45 +34,35 @@ def answered(steps, reply):
     return ended.value.value
 
 
-def test_a_server_that_takes_writes_gives_no_refusal(store):
-    assert store.run(health.probe(store.keys)) is None
-
-
 def test_a_server_that_refuses_gives_its_refusal_and_no_error(store):
+    assert store.run(health.probe(store.keys)) is None
     assert str(refused(health.probe(store.keys))) == "not for you"
     assert refused(health.info()) is None
     assert refused(health.configured("maxmemory")) is None
+    assert [each.node for each in store.run(health.servers())] == [ALONE]
+    assert store.run(health.unserved()) == 0
 
 
-@pytest.mark.parametrize("reply", [{"redis_version": "8.0", "port": 1}, b"# Server\r\nredis_version:8.0\r\nport:1\r\n"])
-def test_info_is_read_in_both_forms(reply):
-    assert answered(health.info(), reply) == {"redis_version": "8.0", "port": "1"}
-
-
-@pytest.mark.parametrize(
-    ("reply", "found"),
-    [({"maxmemory": "0"}, "0"), ([b"maxmemory", b"0"], "0"), ({b"maxmemory": b"0"}, "0"), ({}, None), ([], None)],
-)
-def test_a_directive_is_read_in_every_form(reply, found):
-    assert answered(health.configured("maxmemory"), reply) == found
+def test_info_and_directives_are_read_in_every_form():
+    for reply in ({"redis_version": "8.0", "port": 1}, b"# Server\r\nredis_version:8.0\r\nport:1\r\n"):
+        assert answered(health.info(), reply) == {"redis_version": "8.0", "port": "1"}
+    for reply in ({"maxmemory": "0"}, [b"maxmemory", b"0"], {b"maxmemory": b"0"}):
+        assert answered(health.configured("maxmemory"), reply) == "0", reply
+    for reply in ({}, []):
+        assert answered(health.configured("maxmemory"), reply) is None, reply
 
 
 def test_a_due_index_tells_how_many_are_due_and_how_long_the_first_of_them_waits(store):
     """An urgent scope is written an hour ahead of the time it came due."""
     now = time.time() * 1000
-    marks = {"plain": now - 5_000, "later": now + 60_000, "urgent": now - HOUR_MS - 9_000}
-    store.client.zadd(store.keys.due_observe, marks)
+    store.client.zadd(store.keys.due_observe, {"later": now + 60_000})
+    assert store.run(health.waiting(store.keys)) == [Waiting("observe", 0, 0, 1), Waiting("reflect", 0, 0)]
+    store.client.zadd(store.keys.due_observe, {"plain": now - 5_000, "urgent": now - HOUR_MS - 9_000})
     store.client.zadd(store.keys.due_reflect, {"plain": now - 5_000})
     found = store.run(health.waiting(store.keys))
 
     assert [(waiting.what, waiting.due, waiting.scopes) for waiting in found] == [("observe", 2, 3), ("reflect", 1, 1)]
-    assert [waiting.longest for waiting in found] == pytest.approx([9_000, 5_000], abs=1_000)
-
-
-def test_an_index_in_which_nothing_is_due_does_not_wait(store):
-    store.client.zadd(store.keys.due_observe, {"later": time.time() * 1000 + 60_000})
-
-    assert store.run(health.waiting(store.keys)) == [Waiting("observe", 0, 0, 1), Waiting("reflect", 0, 0)]
+    assert [waiting.longest for waiting in found] == pytest.approx([9_000, 5_000], abs=2_000)
 
 
 def test_what_nobody_of_ours_said_of_a_worker_is_no_worker(store):
@@ -99,41 +92,98 @@ def test_every_resource_is_told_of_and_one_that_cannot_be_read_as_broken(store):
     assert store.run(health.standings(store.keys)) == Standings(2, told)
 
 
-@pytest.mark.parametrize(("most", "looked"), [(4, ["cleo", "dora", "elsa", "finn"]), (6, [*NAMES])])
-def test_of_many_resources_those_are_looked_at_that_workers_looked_at_last(store, most, looked):
+def test_of_many_resources_those_are_looked_at_that_workers_looked_at_last(store):
     """Catches a doctor that reads a million memories, and one that passes somebody by where all could be read."""
     store.client.zadd(store.keys.resources, {name: at for at, name in enumerate(NAMES)})
-    found = store.run(health.standings(store.keys, most))
-
-    assert found.known == len(NAMES)
-    assert [each.resource for each in found.conditions] == [*looked, "unknown"]
-
-
-def test_where_one_part_has_more_than_its_share_nobody_is_passed_by(store):
-    store.client.set(store.keys.partitions, '{"count": 8}')
-    store.run(learn(store.keys.layout))
-    part = store.keys.resources.of("ada")
-    names = [name for n in range(200) if store.keys.resources.of(name := f"agent-{n}") == part][:9]
-    store.client.zadd(part, dict.fromkeys(names, 1))
-
-    assert [each.resource for each in store.run(health.standings(store.keys, 16)).conditions] == [
-        *sorted(names),
-        "unknown",
-    ]
+    for most, looked in ((4, NAMES[2:]), (6, NAMES)):
+        found = store.run(health.standings(store.keys, most))
+        assert found.known == len(NAMES)
+        assert [each.resource for each in found.conditions] == [*looked, "unknown"], most
 
 
-def test_every_node_of_a_cluster_tells_of_itself_primaries_first(cluster_client, cluster):
-    run = Connection(cluster_client).run
-    told = run(health.servers())
-
-    assert [each.node.primary for each in told] == [True] * 3 + [False] * 3
-    assert {each.info["tcp_port"] for each in told} == {str(node.port) for node in cluster.nodes}
-    assert {each.fsync for each in told} == {"everysec"}
-    assert run(health.unserved()) == 0
+def worker(name):
+    return Worker(name=name, host="h", pid=1, version="1", queues=("observe",), concurrency=4)
 
 
-def test_one_server_is_the_only_one_and_has_no_slots(server_client):
-    run = Connection(server_client).run
+def test_a_worker_is_there_from_its_first_word_to_its_last(store):
+    store.client.zadd(store.keys.workers, {"dead": time.time() * 1000 - 1})
+    for name in ("a", "b"):
+        store.run(presence.here(store.keys, worker(name)))
+    both = store.run(health.workers(store.keys))
+    assert store.client.zrange(store.keys.workers, 0, -1) == [b"a", b"b"]  # who said nothing for long is taken off
+    store.run(presence.gone(store.keys, "a"))
 
-    assert [each.node for each in run(health.servers())] == [ALONE]
-    assert run(health.unserved()) == 0
+    assert [msgspec.structs.replace(each, skew_ms=0) for each in both] == [worker("a"), worker("b")]
+    assert [each.name for each in store.run(health.workers(store.keys))] == ["b"]
+
+
+def test_a_clock_that_goes_wrong_is_told_in_ms_with_its_sign(store, monkeypatch):
+    for ahead in (-60, 60):
+        monkeypatch.setattr(presence, "time", SimpleNamespace(time=lambda ahead=ahead: time.time() + ahead))
+        clocks = store.run(presence.clocks())
+        store.run(presence.here(store.keys, worker("a")))
+        (said,) = store.run(health.workers(store.keys))
+        assert clocks.skew == pytest.approx(1000 * ahead, abs=10_000)
+        assert clocks.server == pytest.approx(time.time() * 1000, abs=20_000)
+        assert said.skew_ms == pytest.approx(1000 * ahead, abs=10_000)
+
+
+def test_a_tick_says_when_it_ran_and_how_often_it_should(store):
+    store.run(presence.ticked(store.keys, "sweep", Ticked(at=17, interval=60.0)))
+    ticks = store.run(health.ticks(store.keys))
+
+    assert ticks == {
+        "observer": None,
+        "reflector": None,
+        "webhooks": None,
+        "sweep": presence.Ticked(at=17, interval=60.0),
+    }
+
+
+def test_what_is_no_time_was_not_measured(store):
+    """Catches one forged number with which no tick of the whole fleet hands anything out any more."""
+    store.run(presence.lasted(store.keys, "observe|model-1", 2.5))
+    for value in ("x", "", "nan", "inf", "-inf", "-1", "0", "1e13", b"\xff"):
+        store.client.hset(store.keys.lasting, "observe|model-2", value)
+        assert store.run(presence.lasting(store.keys)) == {"observe|model-1": 2.5}, value
+
+
+FLEET = [Worker(name=n, host="h", pid=1, version="", queues=("observe",), concurrency=32) for n in "ab"]
+AT = 1_000_000_000
+
+
+def ticked(due, was, seconds):
+    return Ticked(at=AT, interval=10, due=due, since=AT - seconds * 1_000, was=was)
+
+
+def test_more_workers_do_what_comes_beside_what_is_done():
+    """64 tasks of 4 s do 16 a second; 20 a second come, so 80 tasks keep up, 3 workers; 2,400 that wait want 16 tasks more."""
+    found = backlog("observe", ticked(2_400, 1_200, 300), FLEET, {"observe|m": 4.0, "reflect|m": 90.0})
+
+    assert found == FleetBacklog(due=2_400, seconds=300, grows=4.0, more=1, soon=1, tasks=32)
+    assert backlog("observe", ticked(24_000, 22_800, 300), FLEET, {"observe|m": 4.0}).soon == 6
+
+
+@pytest.mark.parametrize("workers", [[], [Worker(name="x", host="h", pid=1, version="", queues=("reflect",))]])
+def test_where_nobody_serves_a_queue_workers_of_the_usual_size_would_do(workers):
+    found = backlog("observe", ticked(6_400, 6_400, 60), workers, {})
+
+    assert (found.more, found.soon, found.tasks) == (0, 1, 32)
+
+
+def test_a_tick_keeps_the_time_since_which_the_fleet_is_behind():
+    first = Ticked(at=AT, interval=10, due=100).behind(None)
+    second = Ticked(at=AT + 10_000, interval=10, due=150).behind(first)
+
+    assert (first.since, first.was) == (AT, 100)
+    assert (second.since, second.was, second.due) == (AT, 100, 150)
+
+
+def test_a_walk_goes_on_where_it_stopped(store):
+    for at in (Progress(begun=5, cursor=2**63), Progress(begun=5, cursor=None)):
+        store.run(rollout.keep(store.keys, "ab", at))
+        assert store.run(rollout.progress(store.keys, "ab")) == at
+    assert store.run(rollout.progress(store.keys, "cd")) is None  # of other settings
+    for text in (b"nonsense", b"\xff", b"[]", b'{"begun": "x"}'):
+        store.client.set(store.keys.rollout("ab"), text, ex=9)
+        assert store.run(rollout.progress(store.keys, "ab")) is None, text

@@ -1,10 +1,15 @@
-"""Who is worth a look, and how it stands: within bounds, and whoever holds what is not ours hides nobody."""
+"""Which resources are known, and how they stand: within bounds, and one whose keys are not ours hides no other."""
 
 import pytest
-from scene import push, ready
+from scene import push, ready, trips
+from stores import empty, fresh
+from world import World
 
-from om_api.store.fleet import resource_summaries, spending
+from om_api.store.fleet import resource_index, resource_summaries, resource_tiers, spending
 from om_api.store.fleet.spending import Most
+from om_api.store.memory import due, requests
+from om_api.store.memory.keys import Keys
+from om_api.store.memory.quarantine import UNKNOWN
 
 NOW, HOUR_MS = 1_790_000_000_000, 3_600_000
 
@@ -16,32 +21,6 @@ def test_a_resource_lags_since_its_longest_due_scope_came_due(store):
     store.client.zadd(store.keys.due_reflect, {"harold": NOW - 8_000})
 
     assert store.run(resource_summaries.lags(store.keys, NOW, 100)) == {"ada": 9_000, "harold": 8_000}
-
-
-def test_only_the_longest_due_of_an_index_are_asked_for_and_what_no_scope_is_called_is_left_out(store):
-    store.client.zadd(store.keys.due_observe, {f"agent-{n}": NOW - 1_000 * n for n in range(1, 9)})
-    store.client.zadd(store.keys.due_observe, {b"\xff": NOW - 20_000, "a/b": NOW - 30_000})
-
-    assert store.run(resource_summaries.lags(store.keys, NOW, 4)) == {"agent-8": 8_000, "agent-7": 7_000}
-
-
-def test_those_looked_at_since_are_told_newest_first_and_how_many_there_are(store):
-    store.client.zadd(store.keys.resources, {"old": 1, "newer": 2, "newest": 3})
-
-    assert store.run(resource_summaries.changed(store.keys, 2, 10)) == (3, ["newest", "newer"])
-    assert store.run(resource_summaries.changed(store.keys, 1, 1)) == (3, ["newest"])
-
-
-def test_what_was_said_last_is_told_of_the_newest_thread_although_no_worker_has_met_it(store):
-    push(store, 1)
-    store.client.zadd(store.keys.of("harold").threads, {"t1": 5})
-    found = store.run(resource_summaries.summaries(store.keys, ["harold", "nobody"], NOW))
-
-    said = store.run(resource_summaries.last_said(store.keys, list(found.values()), NOW))
-    assert said == {
-        "harold": min(NOW, store.client.zrange(store.keys.of("harold").messages("t1"), -1, -1, withscores=True)[0][1])
-    }
-    assert said["harold"] > found["harold"].at
 
 
 def test_a_summary_tells_activity_lag_tokens_and_costs(store):
@@ -62,23 +41,147 @@ def test_a_summary_tells_activity_lag_tokens_and_costs(store):
     assert store.run(resource_summaries.ready_chunks(store.keys, [harold, nobody])) == {"harold": 1}
 
 
-@pytest.mark.parametrize(("ahead", "since"), [(0, NOW - 9_000), (HOUR_MS, NOW - 9_000)])
-def test_an_urgent_scope_waits_since_it_came_due(store, ahead, since):
-    store.client.zadd(store.keys.due_reflect, {"harold": NOW - 9_000 - ahead})
+def test_a_scope_waits_since_it_came_due(store):
+    def due_since():
+        return store.run(resource_summaries.summaries(store.keys, ["harold"], NOW))["harold"].due_since
 
-    assert store.run(resource_summaries.summaries(store.keys, ["harold"], NOW))["harold"].due_since == since
+    for ahead in (0, HOUR_MS):  # an urgent one is written an hour ahead
+        store.client.zadd(store.keys.due_reflect, {"harold": NOW - 9_000 - ahead})
+        assert due_since() == NOW - 9_000, ahead
+    store.client.delete(store.keys.due_reflect)
+    for at in (NOW + 5_000, float("-inf"), float("inf")):  # later, or at no time
+        store.client.zadd(store.keys.due_observe, {"harold": at})
+        assert due_since() == 0, at
 
 
-@pytest.mark.parametrize("at", [NOW + 5_000, float("-inf"), float("inf")])
-def test_what_is_due_later_or_at_no_time_does_not_wait(store, at):
-    store.client.zadd(store.keys.due_observe, {"harold": at})
-
-    assert store.run(resource_summaries.summaries(store.keys, ["harold"], NOW))["harold"].due_since == 0
+def is_known(store, *thread):
+    return store.run(resource_index.is_known(store.keys, "harold", *thread))
 
 
-def test_nobody_was_heard_of_in_the_future_and_a_spoilt_one_is_left_out(store):
-    store.client.zadd(store.keys.of("harold").threads, {"t1": NOW + 10_000})
-    store.client.set(store.keys.of("ada").threads, "no sorted set", ex=60)
-    found = store.run(resource_summaries.summaries(store.keys, ["ada", "harold"], NOW))
+def listed(store):
+    return store.client.zrange(store.keys.resources, 0, -1)
 
-    assert {name: one.at for name, one in found.items()} == {"harold": NOW}
+
+KEPT = {
+    "a message": lambda store: push(store, 1),
+    "a quarantine": lambda store: store.client.rpush(store.keys.of("harold").rejected, "{}"),
+    "a pause": lambda store: store.run(requests.pause(store.keys, "harold", on=True)),
+    "a hint": lambda store: store.client.zadd(store.keys.adopt, {store.keys.of("harold").messages("t1"): 0}),
+}
+
+
+def test_a_resource_of_which_anything_is_kept_is_known(store):
+    for kept in fresh(store, KEPT):
+        assert not is_known(store)
+        KEPT[kept](store)
+        assert is_known(store), kept
+    empty(store)  # what the store was not told of is found where its thread is named
+    store.client.zadd(store.keys.of("harold").messages("t1"), {b"anything": 1})
+    assert (is_known(store), is_known(store, "t1"), is_known(store, "t2")) == (False, True, False)
+
+
+def test_who_holds_nothing_is_let_go_and_who_holds_anything_stays(store):
+    store.client.zadd(store.keys.resources, {"harold": 1, "albert": 1})
+    push(store, 1)
+
+    assert not store.run(resource_index.let_go(store.keys, "harold"))
+    assert store.run(resource_index.let_go(store.keys, "albert"))
+    assert listed(store) == [b"harold"]
+
+
+def test_what_comes_while_a_name_is_let_go_lists_it_again(store):
+    """Plays the race: adoption lists the name, and rejects what came, after the first look."""
+    steps = _coming(store, resource_index.let_go(store.keys, "harold"))
+
+    assert store.run(steps) is False
+    assert listed(store) == [b"harold"]
+
+
+def _coming(store, steps):
+    """The same steps; before what they write, a quarantine comes."""
+    step = next(steps)
+    while True:
+        if step.commands[0][0] == "ZREM":
+            store.run(due.looked(store.keys, "harold", 1))
+            store.client.rpush(store.keys.of("harold").rejected, "{}")
+        said = yield step
+        try:
+            step = steps.send(said)
+        except StopIteration as end:
+            return end.value
+
+
+@pytest.fixture(params=["resource", "thread"])
+def world(request, client, prefix):
+    """A world with an observed memory of two threads."""
+    made = World(client, prefix, scope=request.param, observation_threshold="150", reflection__drain="false")
+    for n in range(0, 50, 10):
+        for k in range(n, n + 10):
+            made.say(f"message {k}", thread=f"t-{k % 2}")
+        made.tick()
+    made.say("and now?", thread="t-0")
+    return made
+
+
+def sums(tiers):
+    records = [level.record for level in tiers.scopes]
+    fields = ("chunk_tokens", "observation_tokens", "reflection_tokens", "observed_tokens")
+    return [tiers.unsealed, *(sum(getattr(record, field) for record in records) for field in fields)]
+
+
+def test_tiers_are_those_that_stats_tell(world, monkeypatch):
+    keys, run, stats = Keys(world.prefix), world.services.run, world.om.stats("harold")
+    tiers = run(resource_tiers.tiers(keys, ["harold", "nobody"]))
+    told = [stats.message_tokens, stats.chunk_tokens, stats.observation_tokens, stats.reflection_tokens]
+
+    assert sums(tiers["harold"]) == [*told, stats.observed_tokens]
+    assert all(told[part] for part in (0, 2, 3))
+    assert sum(level.unsealed for level in tiers["harold"].scopes) == stats.message_tokens
+    assert sums(tiers["nobody"]) == [0] * 5
+    trips_of = [run(trips(resource_tiers.tiers(keys, [f"agent-{n}" for n in range(k)])))[1] for k in (2, 120)]
+    assert trips_of[0] == trips_of[1] <= 3  # they do not grow with resources
+
+    monkeypatch.setattr(resource_tiers, "THREADS", 1)  # the ones heard of last are read, and the others counted
+    few = run(resource_tiers.tiers(keys, ["harold"]))["harold"]
+    assert (len(few.scopes), few.left_out, few.unsealed) == (1, int(stats.scope == "thread"), stats.message_tokens)
+
+
+def test_quarantines_elsewhere_are_counted_once_and_within_bounds(client, prefix, monkeypatch):
+    keys = Keys(prefix)
+    world = World(client, prefix)
+    for at, (name, entries) in enumerate({"old": 1, "harold": 2, "albert": 4, UNKNOWN: 8}.items()):
+        client.rpush(keys.of(name).rejected, *[f"entry {n}" for n in range(entries)])
+        if name != UNKNOWN:
+            client.zadd(keys.resources, {name: at})
+
+    found = world.services.run(resource_tiers.elsewhere(keys, ["harold"]))
+    monkeypatch.setattr(resource_tiers, "ELSEWHERE", 1)
+    bounded = world.services.run(resource_tiers.elsewhere(keys, ["harold"]))
+    assert found == (3, 5, 8)
+    assert bounded == (3, 4, 8)
+
+
+def test_a_resource_whose_keys_hold_what_is_not_ours_is_left_out_and_the_others_are_not(client, prefix):
+    world, names = World(client, prefix), [f"agent-{n}" for n in range(7)]
+    for name in names:
+        world.say("hello", resource=name)
+    for name, key, field, value in (
+        ("agent-0", "rejected", None, "a string"),
+        ("agent-1", "tokens", None, "a string"),
+        ("agent-2", "tokens", "*", "many"),
+        ("agent-3", "tokens", "*", "9" * 400),
+        ("agent-4", "record", "observation_tokens", "1e3"),
+        ("agent-5", "record", "generation", "9" * 30),
+    ):
+        spoilt = f"{prefix}:{{{name}}}:{key}"
+        if field is None:
+            client.delete(spoilt)
+            client.set(spoilt, value, ex=60)
+        else:
+            client.hset(spoilt, field, value)
+
+    found = world.services.run(resource_tiers.tiers(Keys(prefix), names))
+    assert {name: tiers.unsealed for name, tiers in found.items()} == {"agent-6": 100}
+    client.zadd(Keys(prefix).resources, dict.fromkeys(names, 1))
+    client.rpush(Keys(prefix).of("agent-6").rejected, "entry")
+    assert world.services.run(resource_tiers.elsewhere(Keys(prefix), [])) == (7, 1, 0)

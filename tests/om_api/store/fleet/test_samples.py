@@ -40,13 +40,6 @@ def test_of_an_agent_only_changes_are_written_and_of_all_together_every_step(sto
     assert between(store, 0, "harold") == [Sampled(SLOT, ONE), Sampled(SLOT + 1_200_000, TWO)]
 
 
-def test_the_last_sample_before_comes_with_those_that_are_asked_for(store):
-    for n in range(4):
-        add(store, NOW + 600_000 * n, {None: ONE})
-
-    assert [each.at for each in between(store, SLOT + 1_200_000)] == [SLOT + 600_000 * n for n in (1, 2, 3)]
-
-
 def test_a_stream_holds_so_many_samples_and_ends(store, monkeypatch):
     monkeypatch.setitem(samples.KEPT, TEN_MINUTES, 100)
     for n in range(350):
@@ -64,10 +57,3 @@ def test_what_others_write_there_is_passed_over(store):
     add(store, NOW, {None: ONE})
 
     assert between(store, 1) == [Sampled(SLOT, ONE)]
-
-
-def test_no_agent_can_be_called_like_the_stream_of_all(store):
-    add(store, NOW, {None: ONE, "3600": TWO}, (TEN_MINUTES,))
-
-    assert [each.sample for each in between(store, 0)] == [ONE]
-    assert between(store, 0, step=HOUR) == []

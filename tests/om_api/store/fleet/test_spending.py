@@ -2,6 +2,7 @@
 
 import pytest
 from scene import call
+from stores import empty, fresh
 
 from om_api.domain.errors import StoreError
 from om_api.store.audit.verify import verify
@@ -29,57 +30,31 @@ def counted(store, resource="harold"):
     return found
 
 
-def test_a_reservation_counts_for_its_resource_and_for_all(store):
+def test_a_reservation_counts_once_and_is_settled_once_with_the_truth(store):
     reserve(store, "e1")
+    assert reserve(store, "e1", own=Most(calls=1), total=Most(calls=1)).used_up == ""  # repeated
     reserve(store, "e2", resource="ada")
-
     assert counted(store) == {"all|calls": 1, "all|tokens": 100, "all|micros": 7, "open|e1": 1}
     assert counted(store, None)["all|tokens"] == 200
+    found = store.run(spending.counted(store.keys, today(store), ["harold", "eve"]))
+    assert found == [Most(1, 100, 7), Most(0, 0, 0)]
+    for entry in ("e1", "e1", "unknown"):
+        settle(store, entry, Need(160, 3), calls=1, tokens=160, micros=3)
+    bill = {"calls": 1, "tokens": 160, "micros": 3}
+    assert counted(store) == {"all|calls": 1, "all|tokens": 160, "all|micros": 3, **bill}
+    assert counted(store, None) == {"all|calls": 2, "all|tokens": 260, "all|micros": 10, "open|e2": 1, **bill}
 
 
-def test_settling_puts_the_truth_in_the_place_of_the_reservation(store):
-    reserve(store, "e1")
-    settle(store, "e1", Need(160, 3), calls=1)
-
-    assert counted(store) == counted(store, None) == {"all|calls": 1, "all|tokens": 160, "all|micros": 3, "calls": 1}
-
-
-def test_every_field_of_a_bill_is_added(store):
-    reserve(store, "e1")
-    settle(store, "e1", Need(160, 3), calls=1, tokens=160, micros=3)
-
-    assert counted(store).items() >= {"calls": 1, "tokens": 160, "micros": 3}.items()
-
-
-def test_a_repeated_reservation_counts_once(store):
-    reserve(store, "e1")
-    again = reserve(store, "e1", own=Most(calls=1), total=Most(calls=1))
-
-    assert again.used_up == ""
-    assert counted(store)["all|calls"] == counted(store, None)["all|calls"] == 1
-
-
-def test_a_repeated_settlement_and_one_of_an_entry_nobody_knows_change_nothing(store):
-    reserve(store, "e1")
-    for _ in range(2):
-        settle(store, "e1", Need(160, 3), calls=1)
-    settle(store, "e2", Need(160, 3), calls=1)
-
-    assert counted(store) == {"all|calls": 1, "all|tokens": 160, "all|micros": 3, "calls": 1}
-
-
-@pytest.mark.parametrize("what", ["calls", "tokens", "micros"])
-def test_a_budget_that_is_used_up_counts_nothing_and_says_what_of_it_is(store, what):
-    reserve(store, "e1", need=Need(1, 1))
-    refused = reserve(store, "e2", need=Need(1, 1), own=Most(**{what: 1}))
-
-    assert (refused.used_up, refused.of_all) == (what, False)
-    assert counted(store)["all|calls"] == counted(store, None)["all|calls"] == 1
-
-
-@pytest.mark.parametrize("most", [Most(calls=2), Most(tokens=101), Most(micros=8)])
-def test_a_budget_that_is_not_used_up_admits_the_call_that_crosses_it_and_no_further_one(store, most):
-    assert [reserve(store, f"e{n}", own=most).used_up == "" for n in range(3)] == [True, True, False]
+def test_a_budget_admits_the_call_that_crosses_it_and_says_what_is_used_up(store):
+    for what, most in fresh(
+        store, [("calls", Most(calls=2)), ("tokens", Most(tokens=101)), ("micros", Most(micros=8))]
+    ):
+        found = [reserve(store, f"e{n}", own=most) for n in range(3)]
+        assert [each.used_up for each in found] == ["", "", what]
+        assert not found[2].of_all
+        assert counted(store)["all|calls"] == counted(store, None)["all|calls"] == 2, what
+    empty(store)
+    assert reserve(store, "e1", own=Most(calls=0)).used_up == "calls"
 
 
 def test_what_the_budget_of_all_refuses_is_given_back_to_the_resource(store):
@@ -88,10 +63,6 @@ def test_what_the_budget_of_all_refuses_is_given_back_to_the_resource(store):
 
     assert (refused.used_up, refused.of_all) == ("calls", True)
     assert counted(store) == {"all|calls": 0, "all|tokens": 0, "all|micros": 0}
-
-
-def test_a_budget_of_nothing_admits_nothing(store):
-    assert reserve(store, "e1", own=Most(calls=0)).used_up == "calls"
 
 
 def test_a_day_is_the_servers_whatever_this_clock_says(store):
@@ -129,61 +100,28 @@ def test_a_clock_that_never_agrees_is_an_error_and_no_call(store):
             steps.send(stopped(day))
 
 
-def test_bills_expire_and_have_a_slot_of_their_own(store):
-    reserve(store, "e1")
+def test_bills_expire_and_are_no_breach_whatever_the_resource_is_called(store):
+    for resource in ("harold", "messages:t-1", "2026-11-21"):
+        reserve(store, f"of-{resource}", resource=resource)
     keys = [store.keys.spent_by(today(store), "harold"), store.keys.spent(today(store))]
 
     assert all(spending.KEPT_S - 5 <= store.client.ttl(key) <= spending.KEPT_S for key in keys)
     assert not any("{" in key for key in keys)
-
-
-def test_bills_are_no_breach_and_no_stray_whatever_the_resource_is_called(store):
-    for resource in ("harold", "messages:t-1", "2026-11-21"):
-        reserve(store, f"of-{resource}", resource=resource)
-
     assert store.run(verify(store.keys)) == []
     assert store.run(keyspace_scan.stray_keys(store.keys, 10)) == []
-
-
-def test_a_bill_without_a_lifetime_is_a_breach(store):
-    reserve(store, "e1")
-    key = store.keys.spent(today(store))
-    store.client.persist(key)
+    store.client.persist(keys[1])
     (breach,) = store.run(verify(store.keys))
-    store.client.expire(key, 60)
-
+    store.client.expire(keys[1], 60)
     assert "no TTL" in str(breach)
 
 
-@pytest.mark.parametrize("model", ["all|calls", "a|b|c", "100%|", "%7C", "served", "weiß 🔴", "", "a/b:c@d+e-f"])
-def test_a_model_may_be_called_anything_without_being_taken_for_another_field(model):
-    name = spending.field(model, "observe", "calls")
-
-    assert spending.parse(name) == (model, "observe", "calls")
-    assert name.count("|") == 2
-
-
-@pytest.mark.parametrize("name", ["all|calls", "open|e1", "served|raw"])
-def test_what_is_no_bill_is_read_as_none(name):
-    assert spending.parse(name) is None
-
-
-def test_what_clients_served_is_added_up_for_the_resource_and_for_all(store):
-    for _ in range(2):
-        store.run(spending.tell(store.keys, store.clock, {"harold": {"raw": 10, "tokens": 3}}))
-    store.run(spending.tell(store.keys, store.clock, {"ada": {"raw": 10}, "eve": {"tokens": 3}}))
-
-    assert counted(store) == {"served|raw": 20, "served|tokens": 6}
-    assert counted(store, None) == {"served|raw": 30, "served|tokens": 9}
-
-
-def test_what_counts_against_budgets_is_read_for_many_at_once(store):
-    reserve(store, "e1")
-
-    assert store.run(spending.counted(store.keys, today(store), ["harold", "ada"])) == [Most(1, 100, 7), Most(0, 0, 0)]
-
-
-def test_days_are_listed_oldest_first():
+def test_a_model_may_be_called_anything_without_being_taken_for_another_field():
+    for model in ("all|calls", "100%|", "%7C", "served", "weiß 🔴", "", "a/b:c@d+e-f"):
+        name = spending.field(model, "observe", "calls")
+        assert spending.parse(name) == (model, "observe", "calls")
+        assert name.count("|") == 2, model
+    for name in ("all|calls", "open|e1", "served|raw"):
+        assert spending.parse(name) is None, name
     assert spending.days_before(1_763_600_000_000, 3) == ["2025-11-18", "2025-11-19", "2025-11-20"]
 
 
@@ -192,7 +130,6 @@ def test_a_key_that_is_not_ours_is_refused_before_anything_is_written(store):
     store.client.set(key, "theirs", ex=60)
     with pytest.raises(StoreError, match="WRONGTYPE"):
         call(store, "reserve", [key], ["e1", store.clock.ms() // spending.DAY_MS, 60, 1, 1, "", "", ""])
-
     assert store.client.get(key) == b"theirs"
 
 
@@ -207,13 +144,3 @@ def test_the_costliest_of_days_are_ranked_by_their_bills_not_by_what_is_reserved
     assert store.client.zrange(store.keys.spenders(day), 0, -1, withscores=True) == [(b"ada", 9), (b"harold", 11)]
     assert store.run(spending.costliest(store.keys, [day])) == ["harold", "ada"]
     assert counted(store, "harold")["billed|micros"] == 11
-
-
-def test_a_sum_that_comes_late_takes_nothing_off_and_only_the_costliest_are_ranked(store, monkeypatch):
-    monkeypatch.setattr(spending, "COSTLIEST", 2)
-    for name, micros in (("harold", 9), ("harold", 5), ("ada", 1), ("dora", 2)):
-        store.run(spending._rank(store.keys, "2026-11-21", name, micros))
-    store.run(spending._rank(store.keys, "2026-11-22", "ada", 30))
-
-    assert store.client.zrange(store.keys.spenders("2026-11-21"), 0, -1) == [b"dora", b"harold"]
-    assert store.run(spending.costliest(store.keys, ["2026-11-21", "2026-11-22"])) == ["ada", "harold", "dora"]

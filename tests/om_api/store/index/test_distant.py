@@ -38,13 +38,6 @@ def test_heads_are_known_before_anything_is_fetched_and_only_what_may_answer_is(
     assert run(distant.fetched(keys, "harold", {name: marks[name] for name in answering})).keys() == answering
 
 
-def test_a_head_of_an_older_backup_is_none(house):
-    run, keys = house.services.run, house.services.keys
-    marks = run(distant.archived(keys, "harold", _sources(house)))
-
-    assert run(distant.heads(keys, "harold", {name: mark + 1 for name, mark in marks.items()})) == {}
-
-
 def test_a_client_that_recalled_while_the_archive_was_away_finds_all_when_it_is_back(house):
     endpoint = house.om._connection._endpoint
     archive, endpoint.past = endpoint.past, _Away()

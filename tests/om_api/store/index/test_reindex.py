@@ -1,31 +1,35 @@
-"""reindex: what has no index of this version gets one, and nothing that was removed comes back with it."""
+"""The index of each chunk: made where it is missing, and ended with its messages."""
 
 import pytest
 from scene import (
     HAROLD,
     TTL,
     activate,
+    activated,
     breaches,
     buffer,
     call,
+    cleared,
+    clearing_thread,
     erasing,
     filled,
     interrupted,
     key_of,
-    observed,
     quarantined,
-    ready,
     record,
     retry,
     seal,
-    segment,
+    words,
 )
+from stores import empty, fresh
 
+from om_api.domain.values import Chunk
 from om_api.recall.analysis import VERSION
-from om_api.recall.segment import Segment
+from om_api.recall.segment import Segment, check_of
 from om_api.recall.segment_format import MAGIC
-from om_api.store.index import reindex as reindexing
+from om_api.store.erasing.erase import Eraser, a_message
 from om_api.store.index.reindex import reindex
+from om_api.store.memory import chunks, clear, reading, scope_state
 
 OLDER = MAGIC + b"\x01" + b"\xff\xff" + bytes(60)
 
@@ -51,52 +55,22 @@ def without(store, *names):
         store.client.delete(key_of(store, "segment", name))
 
 
-@pytest.mark.parametrize("older", [None, OLDER, b"?"], ids=["none", "another version", "no segment"])
-def test_what_lacks_an_index_gets_the_one_its_observation_would_have_had(store, older):
-    filled(store)
-    before = held(store, "c4", "o1", "o2", "o3")
-    for name in ("c4", "o1", "o3"):
-        without(store, name)
-        if older:
-            ttl = TTL if name != "c4" else None
-            store.client.set(key_of(store, "segment", name), older, ex=ttl)
-    did = index(store)
-
-    assert did == 3
-    assert held(store, "c4", "o1", "o2", "o3") == before
-    assert Segment(before[3]).thread == "t2"
-    assert breaches(store) == []
-
-
-def test_a_key_of_another_type_is_replaced_and_holds_nothing_up(store):
-    """Breaks with a plain read: no sweep could look at anything of that resource."""
-    filled(store)
-    before = held(store, "o1", "o2")
-    without(store, "o1", "o2")
-    store.client.rpush(key_of(store, "segment", "o2"), "no text")
-
-    assert index(store) == 2
-    assert held(store, "o1", "o2") == before
-    assert breaches(store) == []
-
-
-def test_it_lives_as_long_as_the_messages_it_is_of(store):
-    filled(store)
-    without(store, "c4", "o1")
-    index(store)
-    own, source = (store.client.pttl(key_of(store, kind, "o1")) for kind in ("segment", "source"))
-
-    assert abs(own - source) < 5_000
-    assert store.client.ttl(key_of(store, "segment", "c4")) == -1
-
-
-def test_a_chunk_that_is_not_ready_gets_its_index_with_its_observation(store):
-    filled(store)
-
-    assert index(store) == 0
-    assert held(store, "c5") == [None]
-    assert buffer(store, "c5").value == "buffered"
-    assert held(store, "c5") != [None]
+def test_what_lacks_an_index_gets_the_one_its_observation_would_have_had(store):
+    """Breaks with a plain read: a key of another type holds up the sweep of that resource."""
+    for older in fresh(store, [None, OLDER, b"?", ["no text"]]):
+        filled(store)
+        before = held(store, "c4", "o1", "o2", "o3")
+        without(store, "c4", "o1", "o3")
+        for name in ("c4", "o1", "o3") if older else ():
+            key = key_of(store, "segment", name)
+            store.client.rpush(key, *older) if isinstance(older, list) else store.client.set(key, older)
+            store.client.expire(key, TTL) if name != "c4" else None
+        assert index(store) == 3, older
+        assert held(store, "c4", "o1", "o2", "o3") == before, older
+        assert Segment(before[3]).thread == "t2"
+        own, source = (store.client.pttl(key_of(store, kind, "o1")) for kind in ("segment", "source"))
+        assert (abs(own - source) < 5_000, store.client.ttl(key_of(store, "segment", "c4"))) == (True, -1)
+        assert breaches(store) == []
 
 
 def test_once_nothing_lacks_one_the_record_says_so(store):
@@ -109,29 +83,6 @@ def test_once_nothing_lacks_one_the_record_says_so(store):
     assert (second, indexed(store)) == (1, str(VERSION).encode())
 
 
-def test_many_are_made_in_steps_and_said_with_the_last_one(store, monkeypatch):
-    monkeypatch.setattr(reindexing, "_AT_ONCE", 1)
-    filled(store)
-    without(store, "o1", "o2")
-
-    said = []
-
-    def watched(steps):
-        reply = None
-        while True:
-            try:
-                step = steps.send(reply)
-            except StopIteration as end:
-                return end.value
-            said.extend([indexed(store)] if getattr(step, "name", "") == "index" else [])
-            reply = yield step
-
-    assert store.run(watched(indexing(store))) == 2
-    assert said == [None, None]
-    assert None not in held(store, "o1", "o2")
-    assert indexed(store) == str(VERSION).encode()
-
-
 def test_observations_of_which_the_messages_have_expired_hold_nothing_up(store):
     """Catches a round that takes the same ones again and again, because the index of a thread outlives what it names."""
     filled(store)
@@ -142,37 +93,26 @@ def test_observations_of_which_the_messages_have_expired_hold_nothing_up(store):
     assert held(store, "o3") != [None]
 
 
-def test_no_index_comes_back_of_what_was_erased_meanwhile(store):
+def test_no_index_comes_back_of_what_changed_meanwhile(store):
     """Time 0: a sweep reads what stands behind an observation. Time 1: a message of it is erased. Time 2: the sweep writes."""
     filled(store)
     without(store, "o3")
     store.run(interrupted(indexing(store), "index", lambda: store.run(erasing(store, "turn 31"))))
-
-    assert held(store, "o3") == [None]
-    assert indexed(store) is None
+    assert (held(store, "o3"), indexed(store)) == ([None], None)
     assert breaches(store) == []
-
-
-def test_a_chunk_that_is_activated_meanwhile_has_an_index_that_goes_with_its_messages(store):
-    filled(store)
-    without(store, "c4")
-    store.run(interrupted(indexing(store), "index", lambda: activate(store, "c4", by="a4")))
-
-    assert held(store, "c4") != [None]
-    assert breaches(store) == []
-
-
-def test_no_index_comes_back_of_what_is_observed_anew_meanwhile(store):
+    empty(store)  # it is observed anew
     quarantined(store)
     activate(store, "c1")
     without(store, "c1")
     store.run(interrupted(indexing(store), "index", lambda: retry(store)))
-
     assert list(store.client.scan_iter(f"{store.keys.of('harold').base}:segment:*")) == []
     assert breaches(store) == []
-
-
-# -- the script -------------------------------------------------------------------------------------------------------
+    empty(store)  # one that is activated has an index that goes with its messages
+    filled(store)
+    without(store, "c4")
+    store.run(interrupted(indexing(store), "index", lambda: activate(store, "c4", by="a4")))
+    assert held(store, "c4") != [None]
+    assert breaches(store) == []
 
 
 def script(store, name, n, epoch=None, version="", words=b"made"):
@@ -181,65 +121,104 @@ def script(store, name, n, epoch=None, version="", words=b"made"):
     return call(store, "index", keys, [epoch or record(store).epoch, version, n, words])
 
 
-@pytest.mark.parametrize(("name", "has"), [("c4", 2), ("o2", 2)])
-def test_an_index_of_fewer_or_more_messages_than_there_are_is_refused(store, name, has):
+def test_an_index_that_is_not_of_what_stands_there_is_refused(store):
     filled(store)
-    was = held(store, name)
-    said = [script(store, name, n) for n in (has - 1, has + 1)]
-
-    assert said == [b"indexed"] * 2
-    assert held(store, name) == was
-    assert script(store, name, has) == b"indexed"
-    assert held(store, name) == [b"made"]
-
-
-def test_an_index_made_in_another_epoch_is_refused(store):
-    filled(store)
-    was = held(store, "o2")
-
+    names = ("c4", "o2", "c5", "x9")
+    was = held(store, *names)
+    for name, n in (("c4", 1), ("c4", 3), ("o2", 1), ("o2", 3), ("c5", 3), ("x9", 1)):
+        script(store, name, n)
+        assert held(store, *names) == was, (name, n)
     assert script(store, "o2", 2, epoch="of before", version="1") == b"superseded"
-    assert (held(store, "o2"), indexed(store)) == (was, None)
+    assert (held(store, *names), indexed(store)) == (was, None)
+    assert script(store, "c4", 2) == script(store, "o2", 2) == b"indexed"
+    assert held(store, "c4", "o2") == [b"made", b"made"]
 
 
-def test_an_index_of_a_chunk_that_is_not_ready_is_refused(store):
+def kept_indexes(store):
+    base = store.keys.of("harold").segment("")
+    return {key.decode().removeprefix(base) for key in store.client.scan_iter(f"{base}*", count=1000)}
+
+
+def checks(store, name):
+    """Of which messages the index of a chunk is."""
+    made = Segment(store.client.get(key_of(store, "segment", name)))
+    return [made.check(place) for place in range(made.size)]
+
+
+@pytest.fixture
+def every(store):
+    """Every tier; of each that was observed there is an index."""
     filled(store)
-    script(store, "c5", 3)
 
-    assert held(store, "c5") == [None]
-
-
-def test_an_index_of_what_is_gone_is_refused(store):
-    filled(store)
-    script(store, "x9", 1)
-
-    assert held(store, "x9") == [None]
+    assert kept_indexes(store) == {"o1", "o2", "o3", "c4"}
+    return store
 
 
-# -- what the scripts of a memory do to it ------------------------------------------------------------------------------
+def erase(store, name):
+    def scopes():
+        return [HAROLD]
+        yield
+
+    return store.run(
+        Eraser(store.keys, store.clock, scopes, words, lambda _: None).erase("harold", a_message("harold", name, None))
+    )
 
 
-def test_a_chunk_is_ready_and_indexed_in_one_step(store):
-    seal(store, "c1", 1, 2)
-    before = held(store, "c1")
-    made = segment(store, "c1")
-    buffer(store, "c1")
-
-    assert (before, held(store, "c1")) == ([None], [made])
+def forget(store, name):
+    (found,) = [one for one in store.run(reading.observations(store.keys, HAROLD)) if one.observation.id == name]
+    epoch = store.run(scope_state.look(store.keys, HAROLD)).record.epoch
+    return store.run(clear.forget(store.keys, HAROLD, epoch, found))
 
 
-def test_what_comes_too_late_indexes_nothing(store):
-    """Catches an index of a chunk that is gone, written by a worker who lost its race."""
-    ready(store, "c1", 1, 2)
-    was = held(store, "c1")
-    store.client.set(key_of(store, "segment", "c1"), b"the first")
-    late = buffer(store, "c1", by="another")
-
-    assert (late.value, was != [b"the first"], held(store, "c1")) == ("superseded", True, [b"the first"])
+def test_an_observation_that_is_forgotten_takes_its_index_with_it(every):
+    assert forget(every, "o2").value == "cleared"
+    assert kept_indexes(every) == {"o1", "o3", "c4"}
+    assert breaches(every) == []
 
 
-def test_behind_an_observation_it_expires_with_the_messages(store):
-    observed(store, "o1", 1, 2)
-    own, source = (store.client.pttl(key_of(store, kind, "o1")) for kind in ("segment", "source"))
+def test_the_index_of_what_held_an_erased_message_goes_with_it(store):
+    """Its places and words are those of messages that stand elsewhere now, or nowhere."""
+    for name, gone in fresh(store, [("m1", "o1"), ("m3", "o2"), ("m5", "c4"), ("m31", "o3"), ("m7", ""), ("m10", "")]):
+        filled(store)
+        erase(store, name)
+        assert gone not in kept_indexes(store), name
+        assert breaches(store) == [], name
+        for left in kept_indexes(store):
+            assert check_of(name) not in checks(store, left), (name, left)
+        if name == "m5":  # what is left is indexed when it is observed again
+            (again,) = [chunk.id for chunk in store_chunks(store) if chunk.messages == 1]
+            buffer(store, again)
+            assert checks(store, again) == [check_of("m6")]
 
-    assert 0 < source <= TTL * 1000
-    assert abs(own - source) < 5_000
+
+def store_chunks(store) -> list[Chunk]:
+    return store.run(scope_state.look(store.keys, HAROLD)).chunks
+
+
+def test_what_is_cleared_leaves_no_index_of_its_own(every):
+    every.run(clearing_thread(every, "t1"))
+    assert kept_indexes(every) == {"o3"}
+    assert breaches(every) == []
+    cleared(every)
+    assert kept_indexes(every) == set()
+
+
+def test_a_chunk_that_is_observed_anew_gives_its_index_away(store):
+    for put in fresh(store, [quarantined, activated]):  # it is ready, or a placeholder stands for it
+        put(store)
+        store.client.set(key_of(store, "segment", "c1"), b"of the placeholder", ex=100)
+        retry(store)
+        assert kept_indexes(store) == set(), put
+
+
+def test_a_chunk_that_is_split_has_none_and_its_halves_get_theirs(store):
+    seal(store, "c1", 1, 2, 3)
+    (whole,) = store_chunks(store)
+    store.run(chunks.split(store.keys, HAROLD, whole, 1, 10, 2))
+    first, second = store_chunks(store)
+    before = kept_indexes(store)
+    buffer(store, first.id)
+    buffer(store, second.id)
+
+    assert before == set()
+    assert (checks(store, first.id), checks(store, second.id)) == ([check_of("m1")], [check_of("m2"), check_of("m3")])

@@ -1,11 +1,8 @@
 """What no index names is found, in bounded slices, and what is not ours is left alone."""
 
-import pytest
-from scene import AT, HAROLD, member, observed, push, write_plainly
+from scene import AT, member, push, write_plainly
 
-from om_api.domain.values import Scope
 from om_api.store.memory import keyspace_scan
-from om_api.store.memory.keyspace_scan import Place
 
 
 def messages(store, thread, resource="harold"):
@@ -21,13 +18,6 @@ def test_hints_are_taken_once_and_those_that_are_put_back_come_again(store):
     assert sorted(taken + rest) == [messages(store, f"t{n}") for n in range(3)]
     store.run(keyspace_scan.hint(store.keys, taken))
     assert sorted(store.run(keyspace_scan.waiting_for_adoption(store.keys, 5))) == sorted(taken)
-
-
-def test_a_hint_that_came_meanwhile_stands_where_it_is(store):
-    store.client.zadd(store.keys.adopt, {"x": 5})
-    store.run(keyspace_scan.hint(store.keys, ["x", "y"]))
-
-    assert store.client.zrange(store.keys.adopt, 0, -1, withscores=True) == [(b"y", 0), (b"x", 5)]
 
 
 def test_adoptable_is_what_holds_more_or_less_than_was_counted(store):
@@ -59,22 +49,6 @@ def test_who_names_what_holds_no_messages_stops_no_other(store):
     assert store.run(keyspace_scan.adoptable(store.keys, names)) == [messages(store, "t1")]
 
 
-@pytest.mark.parametrize("counted", ["many", "-1", "9" * 400])
-def test_a_count_that_is_no_number_of_ours_is_counted_again(store, counted):
-    push(store, 1)
-    store.client.hset(store.keys.of("harold").tokens, "#t1", counted)
-
-    assert store.run(keyspace_scan.adoptable(store.keys, [messages(store, "t1")])) == [messages(store, "t1")]
-
-
-def test_a_scope_was_written_when_something_of_it_stands(store):
-    observed(store, "o1", 1)
-    push(store, 2, thread="t2")
-    scopes = [HAROLD, Scope("harold", "t2"), Scope("harold", "t1"), Scope("ada")]
-
-    assert store.run(keyspace_scan.written(store.keys, scopes)) == [True, True, False, False]
-
-
 def test_messages_of_which_no_index_tells_are_found_by_their_keys(store):
     push(store, 1)
     push(store, 2, thread="t2")
@@ -86,28 +60,6 @@ def test_messages_of_which_no_index_tells_are_found_by_their_keys(store):
 
     strays = store.run(keyspace_scan.stray_keys(store.keys, 1_000))
     assert sorted(strays) == sorted([messages(store, "t2"), messages(store, "t1", "ada"), older])
-
-
-def test_a_resource_that_no_worker_has_met_is_astray_though_all_is_counted(store):
-    push(store, 1)
-    store.client.zrem(store.keys.resources, "harold")
-
-    assert store.run(keyspace_scan.stray_keys(store.keys, 1_000)) == [messages(store, "t1")]
-
-
-def test_the_longest_neglected_come_first_and_no_more_than_asked_for(store):
-    store.client.zadd(store.keys.resources, {"new": 30, "older": 20, "oldest": 10})
-
-    assert store.run(keyspace_scan.oldest_looked(store.keys, 25, 5)) == ["oldest", "older"]
-    assert store.run(keyspace_scan.oldest_looked(store.keys, 25, 1)) == ["oldest"]
-
-
-def test_where_a_scope_stands_is_told_of_both_indexes(store):
-    store.client.zadd(store.keys.due_observe, {"harold": 5, "harold|t1": 7})
-    store.client.zadd(store.keys.due_reflect, {"harold": 9})
-    scopes = [HAROLD, Scope("harold", "t1"), Scope("ada")]
-
-    assert store.run(keyspace_scan.places(store.keys, scopes)) == [Place(5, True), Place(7, False), Place(None, False)]
 
 
 def test_every_resource_is_met_though_it_is_looked_at_meanwhile(store):
@@ -123,15 +75,3 @@ def test_every_resource_is_met_though_it_is_looked_at_meanwhile(store):
             break
 
     assert set(met) == names
-
-
-def test_of_many_resources_what_is_written_of_them_is_read_but_for_the_broken(store):
-    push(store, 1)
-    store.client.set(store.keys.of("harold").scope, "thread")
-    store.client.hset(store.keys.of("harold").record(HAROLD), "limits", "{}")
-    store.client.set(store.keys.of("evil").record(Scope("evil")), "text")
-
-    assert store.run(keyspace_scan.recorded(store.keys, ["harold", "evil", "nobody"])) == {
-        "harold": ("thread", "{}"),
-        "nobody": (None, ""),
-    }

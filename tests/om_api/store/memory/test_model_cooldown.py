@@ -15,15 +15,6 @@ def test_that_a_half_was_observed_is_noted_for_a_day_and_not_of_one_that_is_gone
     assert [call(store, "observed", [of.chunk(name), mark], [60]) for name in ("c1", "c9")] == [1, 0]
 
 
-def test_a_half_that_was_observed_tells_of_every_half_of_its_chunk_and_of_no_other(store):
-    seal(store, "c1.a", 1)
-    store.run(model_cooldown.observed(store.keys, "harold", "c1.a"))
-    halves = ("c1", "c1.a", "c1.b", "c2", "c2.a")
-
-    found = [store.run(model_cooldown.was_observed(store.keys, "harold", name)) for name in halves]
-    assert found == [True, True, True, False, False]
-
-
 def test_a_resource_waits_until_it_is_over_and_no_other_one_does(store):
     def waiting():
         return [store.run(model_cooldown.waits(store.keys, name)) for name in ("harold", "ada")]

@@ -1,7 +1,7 @@
 """note, stir: what a look decided is written down for the memory that was looked at, and nothing twice."""
 
 import pytest
-from scene import HAROLD, call, nothing_changes, push, record, seal
+from scene import HAROLD, call, emptied, nothing_changes, push, record, seal, unchanged
 
 from om_api.domain.values import Outcome
 from om_api.store.memory import note as note_steps
@@ -14,45 +14,23 @@ def noting(store, epoch=None, **what):
     return note_steps.note(store.keys, HAROLD, record(store).epoch if epoch is None else epoch, note)
 
 
-def test_a_note_says_from_where_on_a_push_is_due(store):
+def test_note_writes_down_the_wake_and_the_limits_and_replies_with_them(store):
+    of = store.keys.of("harold")
+    assert unchanged(store, noting(store)) is Outcome.REST  # creates neither record nor counters
+    keys, args = [of.record(HAROLD), of.tokens], ["", "", "", "*wake", 50]
+    assert call(store, "note", keys, args) == [b"noted", b"0", b"50"]
     push(store, 1)
-
     assert store.run(noting(store)) is Outcome.REST
     assert store.run(scope_state.look(store.keys, HAROLD)).wake == 50
+    assert call(store, "note", keys, args) == [b"noted", b"10", b"50"]
 
-
-def test_a_note_writes_down_the_limits_in_force(store):
-    seal(store, "c1", 1)
-    store.run(noting(store, limits='{"a":1}'))
-    store.run(noting(store, limits='{"a":2}'))
-
-    assert record(store).limits == '{"a":2}'
-
-
-@pytest.mark.parametrize(("pushed", "unsealed"), [((1,), b"10"), ((), b"0")])
-def test_a_note_replies_what_is_unsealed_and_from_where_on_a_push_is_due(store, pushed, unsealed):
-    push(store, *pushed)
-    of = store.keys.of("harold")
-
-    assert call(store, "note", [of.record(HAROLD), of.tokens], ["", "", "", "*wake", 50]) == [b"noted", unsealed, b"50"]
-
-
-def test_a_note_creates_neither_record_nor_counters(store):
-    with nothing_changes(store):
-        assert store.run(noting(store)) is Outcome.REST
-
-
-def test_a_note_of_another_memory_changes_nothing(store):
-    seal(store, "c1", 1)
+    seal(emptied(store), "c1", 1)
+    for limits in ('{"a":1}', '{"a":2}'):
+        store.run(noting(store, limits=limits, drain=1.0))
+        assert record(store).limits == limits
     with nothing_changes(store):
         assert store.run(noting(store, epoch="other")) is Outcome.SUPERSEDED
-
-
-def test_a_repeated_note_changes_nothing(store):
-    seal(store, "c1", 1)
-    store.run(noting(store, drain=1.0))
-    with nothing_changes(store):
-        assert store.run(noting(store, drain=1.0)) is Outcome.REST
+        assert store.run(noting(store, limits='{"a":2}', drain=1.0)) is Outcome.REST
 
 
 def test_a_forced_request_is_answered_only_while_it_is_the_one_that_was_read(store):
@@ -92,13 +70,12 @@ def test_a_memory_is_still_for_as_long_as_it_looks_alike(store):
     assert int(store.client.hget(of.record(HAROLD), "stirred_at")) == pytest.approx(now, abs=5_000)
 
 
-@pytest.mark.parametrize("holds", ["tokens", "record"])
-def test_that_a_memory_of_counters_alone_is_still_is_noted_too(store, holds):
-    push(store, 1)
+def test_stir_notes_of_counters_or_a_record_alone_too(store):
     of = store.keys.of("harold")
-    if holds == "record":
-        store.client.hset(of.record(HAROLD), "epoch", "e")
-        store.client.unlink(of.tokens)
-    store.run(note_steps.stir(store.keys, HAROLD, "1/1"))
-
-    assert store.client.hget(of.record(HAROLD), "stirred") == b"1/1"
+    for holds in ("tokens", "record"):
+        push(emptied(store), 1)
+        if holds == "record":
+            store.client.hset(of.record(HAROLD), "epoch", "e")
+            store.client.unlink(of.tokens)
+        store.run(note_steps.stir(store.keys, HAROLD, "1/1"))
+        assert store.client.hget(of.record(HAROLD), "stirred") == b"1/1", holds

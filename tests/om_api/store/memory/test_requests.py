@@ -13,15 +13,6 @@ def asked(store, scope):
     return store.run(requests.requests(store.keys, scope))
 
 
-def test_a_request_stands_in_the_record_under_its_id(store):
-    whole = store.run(requests.force(store.keys, HAROLD, "force"))
-    thread = store.run(requests.force(store.keys, HAROLD, "force:t1"))
-    store.run(requests.force(store.keys, HAROLD, "reflect"))
-
-    assert asked(store, HAROLD) == {"force": whole.encode(), "force:t1": thread.encode()}
-    assert asked(store, T1) == {}
-
-
 @pytest.mark.parametrize(
     ("scope", "field", "meant", "found"),
     [
@@ -39,20 +30,11 @@ def test_a_request_is_handed_on_to_whom_it_means_and_stands_no_longer_where_it_w
     assert asked(store, scope) == {}
 
 
-def test_a_request_keeps_its_id_and_loses_when_it_was_seen(store):
-    store.run(requests.hand_on(store.keys, HAROLD, {"force:t1": b"r1@5"}, [T1]))
-
-    assert asked(store, T1) == {"force": b"r1"}
-
-
 def test_a_pause_is_for_a_whole_resource_until_it_is_ended(store):
     push(store, 1)
     tokens = store.keys.of("harold").tokens
     before = store.client.hgetall(tokens)
-    assert store.run(requests.pause(store.keys, "harold", on=True))
-    assert not store.run(requests.pause(store.keys, "harold", on=True))
-    assert store.client.hget(tokens, "*paused") == b"1"
-    assert store.run(requests.pause(store.keys, "harold", on=False))
-    assert not store.run(requests.pause(store.keys, "harold", on=False))
-
+    for on in (True, False):
+        assert [store.run(requests.pause(store.keys, "harold", on=on)) for _ in range(2)] == [True, False], on
+        assert store.client.hget(tokens, "*paused") == (b"1" if on else None)
     assert store.client.hgetall(tokens) == before

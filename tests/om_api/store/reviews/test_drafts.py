@@ -1,11 +1,29 @@
-"""What a reflection is decided by is read at one instant: a draft that fits no more is none, and waits for nothing."""
+"""Drafts that wait for a review: how they are read, listed and committed."""
 
 import pytest
-from scene import HAROLD, erasing, forget_first, observed, put_up, record, reflect, restored
+from scene import (
+    AT,
+    HAROLD,
+    TTL,
+    cleared,
+    erasing,
+    forget_first,
+    interrupted,
+    observed,
+    put_up,
+    record,
+    reflect,
+    restored,
+    words,
+)
 
-from om_api.domain.values import Outcome
-from om_api.store.memory import scope_state
-from om_api.store.reviews.drafts import Review, reflection_input, review_of
+from om_api.domain.values import Outcome, Scope
+from om_api.store.lines.correcting import By, Corrector, Keeping
+from om_api.store.lines.pinning import pin, unpin
+from om_api.store.memory import reading, scope_state
+from om_api.store.reviews import review_index
+from om_api.store.reviews.commit import commit
+from om_api.store.reviews.drafts import Review, WaitingReview, reflection_input, review_of
 
 
 def read(store):
@@ -15,24 +33,19 @@ def read(store):
 def test_a_draft_that_waits_is_read_with_its_review(store):
     for n in (1, 2, 3):
         observed(store, f"o{n}", n)
-    assert read(store).draft is None
-    assert read(store).review == Review()
+    assert (read(store).draft, read(store).review) == (None, Review())
     assert put_up(store, "o1", "o2") is Outcome.BUFFERED
-
     found = read(store)
     assert found.draft.generation.text == "* all"
     assert [each.observation.id for each in found.covered(found.draft)] == ["o1", "o2"]
     assert found.review == Review("r1", 5, 9)
     assert (found.review.waits, found.review.sent_back) == (True, False)
 
-
-def test_what_was_sent_back_waits_no_more(store):
-    observed(store, "o1", 1)
-    put_up(store, "o1")
-    put_up(store, "o1", was="r1", review=Review("r2", 5), comment="no")
-
+    put_up(store, "o1", "o2", was="r1", review=Review("r2", 5), comment="no")
     assert read(store).draft.comment == "no"
     assert (read(store).review.waits, read(store).review.sent_back) == (False, True)
+    store.client.hset(store.keys.of("harold").record(HAROLD), "generation", 7)  # a draft of another one is none
+    assert (read(store).draft, read(store).review) == (None, Review())
 
 
 @pytest.mark.parametrize("change", ["forget", "erase", "restore"])
@@ -66,10 +79,133 @@ def test_what_is_drafted_ahead_of_need_waits_for_nobody(store):
     assert not [name for name in fields if name.startswith(b"proposed")]
 
 
-def test_a_draft_of_another_generation_is_none(store):
-    observed(store, "o1", 1)
-    put_up(store, "o1")
-    store.client.hset(store.keys.of("harold").record(HAROLD), "generation", 7)
+LOTTE = By("lotte", AT)
 
-    assert read(store).draft is None
-    assert read(store).review == Review()
+
+@pytest.fixture
+def waiting(store):
+    """A reflection of o1 and o2 that waits for its review, and o3 beside it."""
+    for n in (1, 2, 3):
+        observed(store, f"o{n}", n)
+    assert put_up(store, "o1", "o2") is Outcome.BUFFERED
+    return store
+
+
+def pinned(store, line):
+    return store.run(pin(store.keys, HAROLD, line, None, LOTTE, 1_000, words)).pin
+
+
+def committing(store):
+    read = store.run(reflection_input(store.keys, HAROLD))
+    return commit(store.keys, read, read.draft, words, 10, TTL)
+
+
+def correct(store, was, now):
+    return store.run(Corrector(store.keys, HAROLD, words, LOTTE, Keeping(10, TTL)).correct(was, now, None, None))
+
+
+def in_force(store):
+    return [made.text for made in store.run(reading.generations(store.keys, HAROLD))]
+
+
+def test_what_is_pinned_or_unpinned_while_it_is_committed_counts(waiting):
+    """Time 0: it is read. Time 1: a line of it is pinned. Time 2: the commit lacks it, is refused, and made anew."""
+    other = pinned(waiting, "noted o2")
+
+    def meanwhile():
+        pinned(waiting, "noted o1")
+        waiting.run(unpin(waiting.keys, HAROLD, other.id, None))
+
+    outcome, _ = waiting.run(interrupted(committing(waiting), "reflect", meanwhile))
+    assert outcome is Outcome.REFLECTED
+    (text,) = in_force(waiting)
+    assert [text.count(line) for line in ("* noted o1", "* all", "noted o2")] == [1, 1, 0]
+
+
+@pytest.mark.parametrize(
+    "meanwhile",
+    [
+        lambda store: put_up(store, "o1", "o2", was="r1", review=Review("r2", 5), comment="no"),
+        forget_first,
+        lambda store: correct(store, "noted o1", "said o1"),
+        lambda store: store.run(committing(store)),
+    ],
+    ids=["sent back", "forgotten", "corrected", "committed"],
+)
+def test_a_pin_is_no_way_past_what_else_happened(waiting, meanwhile):
+    """The commit is made anew for a pin, and for nothing that was decided or removed beside it."""
+    count = []
+
+    def both():
+        meanwhile(waiting)
+        count.append(len(in_force(waiting)))
+        line = "all" if count[0] else "noted o2"
+        pinned(waiting, line)
+
+    outcome, _ = waiting.run(interrupted(committing(waiting), "reflect", both))
+    assert outcome is Outcome.SUPERSEDED
+    assert len(in_force(waiting)) == count[0]
+
+
+OTHER = Scope("ada", "t1")
+
+
+def listed(store):
+    return store.client.zrange(store.keys.reviews, 0, -1, withscores=True)
+
+
+def expected(store, at=9):
+    store.run(review_index.expect(store.keys, {HAROLD: at}))
+
+
+def test_what_waits_is_listed_with_when_it_counts(store):
+    observed(store, "o1", 1)
+    expected(store)
+    assert store.run(review_index.waiting(store.keys)) == []  # who was to put it up died
+    put_up(store, "o1")
+
+    found = WaitingReview(resource="harold", thread=None, id="r1", asked_at=5, expires_at=9)
+    assert store.run(review_index.waiting(store.keys)) == [found]
+    assert store.run(review_index.waiting(store.keys, {"harold"})) == [found]
+    assert store.run(review_index.waiting(store.keys, {"ada"})) == []
+    assert store.run(review_index.of_scopes(store.keys, [HAROLD, OTHER])) == {HAROLD: found}
+
+
+@pytest.mark.parametrize("end", ["sent back", "forgotten", "cleared"])
+def test_what_waits_no_more_is_listed_no_more_though_the_index_names_it(store, end):
+    observed(store, "o1", 1)
+    expected(store)
+    put_up(store, "o1")
+    {
+        "sent back": lambda: put_up(store, "o1", was="r1", review=Review("r2", 5)),
+        "forgotten": lambda: forget_first(store),
+        "cleared": lambda: cleared(store),
+    }[end]()
+
+    assert store.run(review_index.waiting(store.keys)) == []
+    store.run(review_index.mend(store.keys, 8, 10))
+    assert listed(store)  # not before its time: who puts it up may be between the two
+    store.run(review_index.mend(store.keys, 9, 10))
+    assert listed(store) == []
+
+
+def test_who_decides_forgets_only_what_was_decided(store):
+    """Time 0: the first is approved. Time 1: the next one is put up. Time 2: what the index says of the first goes."""
+    expected(store, 9)
+    expected(store, 12)
+    store.run(review_index.decided(store.keys, HAROLD, 9))
+    assert listed(store) == [(b"harold", 12.0)]
+    store.run(review_index.decided(store.keys, HAROLD, 12))
+
+    assert listed(store) == []
+
+
+def test_a_memory_whose_keys_are_not_ours_hides_no_other_one(store):
+    observed(store, "o1", 1)
+    expected(store)
+    put_up(store, "o1")
+    store.client.set(store.keys.of("ada").record(OTHER), "text", ex=9)
+    store.client.set(store.keys.of("ada").draft(OTHER), "text", ex=9)
+    store.run(review_index.expect(store.keys, {OTHER: 1}))
+
+    assert [each.resource for each in store.run(review_index.waiting(store.keys))] == ["harold"]

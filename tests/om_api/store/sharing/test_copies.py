@@ -61,15 +61,3 @@ def test_how_far_it_was_told_never_goes_back(store):
 
     assert did == [Outcome.ADDED, Outcome.SUPERSEDED, Outcome.SUPERSEDED, Outcome.ADDED]
     assert store.run(copies.shared_up_to(store.keys, Scope("harold"), ["team", "org"])) == {"team": 3, "org": 0}
-
-
-def test_a_copy_whose_source_stands_stays(store):
-    observed(store, "c1", 1)
-    (source,) = store.run(reading.observations(store.keys, Scope("harold")))
-    made = SharedFrom(resource="harold", observation="c1", made_at=source.observation.created_at)
-    store.run(copies.share(store.keys, "team", note(shared_from=made)))
-    assert store.run(copies.gone(store.keys, TEAM)) == []
-
-    anew = msgspec.structs.replace(made, made_at=7)
-    store.run(copies.share(store.keys, "org", note(shared_from=anew)))
-    assert len(store.run(copies.gone(store.keys, Scope("org")))) == 1

@@ -1,4 +1,4 @@
-"""Making an alias: what it holds becomes the thread's in every tier, in one step, nothing lost and nothing twice."""
+"""Aliases: how one is made of a thread, what pushes and plain writes by it come to, and its end."""
 
 import pytest
 from scene import (
@@ -9,6 +9,7 @@ from scene import (
     at_step,
     buffer,
     call,
+    clearing_thread,
     contents,
     interrupted,
     member,
@@ -25,15 +26,18 @@ from scene import (
     words,
     write_plainly,
 )
+from stores import empty, fresh
 
 from om_api.domain.errors import InvalidInputError, NotFoundError
 from om_api.domain.values import Outcome, Scope
 from om_api.store.audit.verify import verify
 from om_api.store.lines.correcting import By
 from om_api.store.lines.pinning import pin
-from om_api.store.memory import chunks, decoding, kept, reading, scope_state
+from om_api.store.memory import chunks, clear, decoding, kept, reading, scope_state
+from om_api.store.memory import seal as seal_steps
 from om_api.store.memory.clear import clear_thread
-from om_api.store.threads.aliases import aliases
+from om_api.store.memory.known import learn
+from om_api.store.threads.aliases import aliases, resolve, unalias
 from om_api.store.working import working
 
 SECTIONS = '* common\n<thread id="t2">\n* of two\n</thread>\n<thread id="t1">\n* of one\n</thread>'
@@ -69,17 +73,6 @@ def of_thread(store, thread):
     return [each.observation.id for each in seen if each.observation.thread_id == thread]
 
 
-def test_a_new_name_stands_for_a_thread_and_nothing_else_changes(store):
-    push(store, 1)
-    before = contents(store)
-    made = store.run(aliased(store, "new", "t1"))
-
-    assert (made.alias, made.thread, made.messages, made.observations) == ("new", "t1", 0, 0)
-    after = contents(store)
-    assert {key: after[key] for key in before} == before
-    whole(store)
-
-
 def test_whatever_an_alias_holds_is_its_threads(store):
     everything(store)
     made = store.run(aliased(store, "t2", "t1"))
@@ -91,14 +84,26 @@ def test_whatever_an_alias_holds_is_its_threads(store):
     assert generation.text == SECTIONS.replace("t2", "t1")
     (old,) = store.run(reading.replaced(store.keys, HAROLD, 1))
     assert old.observation.thread_id == "t1"
+    assert [key for key in contents(store) if key.endswith(b":t2")] == [store.keys.of("harold").known("t2").encode()]
+    with nothing_changes(store):
+        assert store.run(aliased(store, "t2", "t1")).messages == 0
     whole(store)
 
 
-def test_no_key_of_an_alias_is_left_but_what_it_stands_for(store):
-    everything(store)
-    store.run(aliased(store, "t2", "t1"))
+def test_pins_adoptions_and_the_quarantine_come_along(store):
+    observed(store, "o1", 1, thread="t2")
+    store.run(pin(store.keys, HAROLD, "noted o1", "t2", By("lotte", 1), 100, words))
+    write_plainly(store, b'{"id":"x","role":"robot","content":"beep"}', thread="t2")
+    store.run(adopt(store, "t2"))
+    push(store, 9)
+    write_plainly(store, member(2, "t2"), thread="t2")
+    made = store.run(aliased(store, "t2", "t1"))
 
-    assert [key for key in contents(store) if key.endswith(b":t2")] == [store.keys.of("harold").known("t2").encode()]
+    assert '"thread":"t1"' in record(store).pins
+    assert (made.messages, {*ids(store, "t1")}) == (1, {"m1", "m2", "m9"})
+    (entry,) = store.client.lrange(store.keys.of("harold").rejected, 0, -1)
+    assert b'"thread_id":"t1"' in entry
+    whole(store)
 
 
 def test_a_chunk_that_a_model_is_asked_about_is_another_one_by_now(store):
@@ -115,145 +120,84 @@ def test_a_chunk_that_a_model_is_asked_about_is_another_one_by_now(store):
     assert decoding.as_observation(left[0].observation).thread_id == "t1"
 
 
-def test_a_memory_of_which_only_raw_messages_move_stays_what_a_model_was_asked_about(store):
-    observed(store, "o1", 1)
-    push(store, 2, thread="t2")
-    epoch = record(store).epoch
-    store.run(aliased(store, "t2", "t1"))
-
-    assert record(store).epoch == epoch
-    whole(store)
-
-
-def test_what_is_pinned_of_an_alias_is_pinned_of_its_thread(store):
-    observed(store, "o1", 1, thread="t2")
-    store.run(pin(store.keys, HAROLD, "noted o1", "t2", By("lotte", 1), 100, words))
-    store.run(aliased(store, "t2", "t1") if push(store, 9) else None)
-
-    assert '"thread":"t1"' in record(store).pins
-    whole(store)
-
-
-def test_a_quarantined_entry_goes_back_into_the_thread(store):
-    push(store, 1)
-    write_plainly(store, b'{"id":"x","role":"robot","content":"beep"}', thread="t2")
-    store.run(adopt(store, "t2"))
-    store.run(aliased(store, "t2", "t1"))
-
-    (entry,) = store.client.lrange(store.keys.of("harold").rejected, 0, -1)
-    assert b'"thread_id":"t1"' in entry
-
-
 def test_what_both_have_word_for_word_stands_there_once(store):
     push(store, 1, 2, 3)
     push(store, 1, 2, 4, thread="t2")
     made = store.run(aliased(store, "t2", "t1"))
-
     assert (made.messages, made.known, ids(store, "t1")) == (3, 2, ["m1", "m2", "m3", "m4"])
     whole(store)
-
-
-def test_what_the_thread_has_observed_is_not_raw_in_it_again(store):
+    empty(store)  # nor is it raw again where the thread has observed it
     observed(store, "o1", 1, 2)
+    epoch = record(store).epoch
     push(store, 1, 2, 3, thread="t2")
     store.run(aliased(store, "t2", "t1"))
-
-    assert raw(store) == ["m3"]
+    assert (raw(store), record(store).epoch) == (["m3"], epoch)  # raw messages alone: workers go on
+    whole(store)
+    empty(store)
+    push(store, 1)
+    push(store, 5, thread="t2")
+    store.run(interrupted(aliased(store, "t2", "t1"), "alias", lambda: push(store, 5)))
+    assert store.client.zcard(store.keys.of("harold").messages("t1")) == 2
     whole(store)
 
 
-def test_two_messages_of_one_id_that_differ_are_refused(store):
+def test_what_cannot_be_an_alias_is_refused_and_changes_nothing(store):
+    with nothing_changes(store), pytest.raises(NotFoundError, match="harold has no thread t1"):
+        store.run(aliased(store, "a", "t1"))
     push(store, 1)
-    other = message(1, "t2")
+    push(store, 2, thread="t2")
+    store.run(aliased(store, "a", "t1"))
+    other = message(1, "t3")
     other.content = "something else"
     store.run(pushing(store, [other]))
-    with nothing_changes(store), pytest.raises(InvalidInputError, match=r"t2 and t1 of harold both know 1 ids \(m1\)"):
-        store.run(aliased(store, "t2", "t1"))
-
-
-def test_a_message_that_was_observed_in_both_is_refused(store):
-    observed(store, "o1", 1)
-    observed(store, "o2", 1, 2, thread="t2")
-    with nothing_changes(store), pytest.raises(InvalidInputError, match=r"om clear harold --thread t2"):
-        store.run(aliased(store, "t2", "t1"))
-
-
-def test_what_waits_for_adoption_comes_along(store):
-    push(store, 1)
-    write_plainly(store, member(2), thread="t2")
-    made = store.run(aliased(store, "t2", "t1"))
-
-    assert (made.messages, {*ids(store, "t1")}) == (1, {"m1", "m2"})
-    whole(store)
+    observed(store, "o4", 4, thread="t4")
+    observed(store, "o5", 4, 5, thread="t5")
+    with nothing_changes(store):
+        for alias, thread, says in (
+            ("t3", "t1", r"t3 and t1 of harold both know 1 ids \(m1\)"),
+            ("t5", "t4", "om clear harold --thread t5"),
+            ("t1", "t1", "would stand for itself"),
+            ("t1", "a", "would stand for itself"),
+            ("a", "t2", "a of harold is an alias of t1 already"),
+            ("a b", "t1", "alias .* is not an id"),
+            ("a", "..", "thread_id .* is not an id"),
+        ):
+            with pytest.raises(InvalidInputError, match=says):
+                store.run(aliased(store, alias, thread))
 
 
 def test_the_newer_task_holds_and_what_others_wrote_of_a_thread_is_kept(store):
-    of = store.keys.of("harold")
+    thread, other = (store.keys.of("harold").thread(name) for name in ("t1", "t2"))
     push(store, 1)
-    store.client.hset(of.thread("t1"), mapping={"current_task": "old", "current_task_at": 5, "title": "One", "mine": 1})
+    store.client.hset(thread, mapping={"current_task": "old", "current_task_at": 5, "title": "One", "mine": 1})
     newer = {"current_task": "new", "current_task_at": 9, "current_task_from": "m9", "title": "Two", "theirs": 2}
-    store.client.hset(of.thread("t2"), mapping=newer)
+    store.client.hset(other, mapping=newer)
     store.run(aliased(store, "t2", "t1"))
-
     expected = {**newer, "title": "One", "mine": 1}
-    assert store.client.hgetall(of.thread("t1")) == {k.encode(): str(v).encode() for k, v in expected.items()}
+    assert store.client.hgetall(thread) == {k.encode(): str(v).encode() for k, v in expected.items()}
+    empty(store)  # a title that somebody gave stays
+    push(store, 1)
+    push(store, 2, thread="t2")
+    store.client.hset(thread, mapping={"title": "Roof", "title_by": "owner"})
+    suggested = {"title": "Screws", "title_by": "observer", "title_at": 5, "title_from": "m2"}
+    store.client.hset(other, mapping=suggested)
+    store.run(aliased(store, "t2", "t1"))
+    assert store.client.hgetall(thread) == {b"title": b"Roof", b"title_by": b"owner"}
 
 
 def test_an_alias_of_an_alias_stands_for_the_thread(store):
     push(store, 1)
-    store.run(aliased(store, "a", "t1"))
+    before = contents(store)
+    made = store.run(aliased(store, "a", "t1"))
+    assert (made.alias, made.thread, made.messages, made.observations) == ("a", "t1", 0, 0)
+    after = contents(store)
+    assert {key: after[key] for key in before} == before
     store.run(aliased(store, "b", "a"))
     push(store, 2, thread="t2")
     store.run(aliased(store, "t1", "t2"))
 
     assert store.run(aliases(store.keys, "harold")) == {"a": "t2", "b": "t2", "t1": "t2"}
     assert ids(store, "t2") == ["m1", "m2"]
-    whole(store)
-
-
-@pytest.mark.parametrize(("alias", "thread"), [("t1", "t1"), ("t1", "a")])
-def test_a_thread_that_would_stand_for_itself_is_refused(store, alias, thread):
-    push(store, 1)
-    store.run(aliased(store, "a", "t1"))
-    with nothing_changes(store), pytest.raises(InvalidInputError, match="would stand for itself"):
-        store.run(aliased(store, alias, thread))
-
-
-def test_an_alias_of_another_thread_is_refused(store):
-    push(store, 1)
-    push(store, 2, thread="t2")
-    store.run(aliased(store, "a", "t1"))
-    with nothing_changes(store), pytest.raises(InvalidInputError, match="a of harold is an alias of t1 already"):
-        store.run(aliased(store, "a", "t2"))
-
-
-def test_an_alias_of_nothing_is_refused(store):
-    with nothing_changes(store), pytest.raises(NotFoundError, match="harold has no thread t1"):
-        store.run(aliased(store, "a", "t1"))
-
-
-@pytest.mark.parametrize(("alias", "thread", "what"), [("a b", "t1", "alias"), ("a", "..", "thread_id")])
-def test_what_is_no_name_is_refused(store, alias, thread, what):
-    with pytest.raises(InvalidInputError, match=f"{what} .* is not an id"):
-        store.run(aliased(store, alias, thread))
-
-
-def test_making_it_again_changes_nothing(store):
-    everything(store)
-    store.run(aliased(store, "t2", "t1"))
-    with nothing_changes(store):
-        assert store.run(aliased(store, "t2", "t1")).messages == 0
-
-
-# -- each thread a memory of its own ------------------------------------------------------------------------------------
-
-
-def test_in_thread_scope_raw_messages_move(store):
-    observed(store, "o1", 1, scope=Scope("harold", "t1"))
-    push(store, 2, thread="t2", thread_scope=True)
-    store.run(aliased(store, "t2", "t1", Scope("harold", "t2")))
-
-    assert raw(store, "t1", Scope("harold", "t1")) == ["m2"]
     whole(store)
 
 
@@ -268,18 +212,6 @@ def kept_of(store, thread):
     return {field: value for field, (value, _) in store.run(working.read(store.keys, "harold", thread)).value.items()}
 
 
-def test_a_working_memory_of_its_own_is_the_threads(store):
-    push(store, 1)
-    keeps(store, "t2", name=("Ada", 5))
-    keeps(store, "t2", name=("Bo", 6))
-    store.run(aliased(store, "t2", "t1"))
-
-    assert kept_of(store, "t1") == {"name": "Bo"}
-    assert [each.fields for each in store.run(working.versions(store.keys, "harold", "t1"))] == [{"name": "Ada"}]
-    assert [name for name in store.client.hkeys(store.keys.of("harold").working) if name.endswith(b":t2")] == []
-    whole(store)
-
-
 def test_of_two_working_memories_each_field_is_the_one_that_was_said_last(store):
     push(store, 1)
     for at in (1, 2, 3, 4):
@@ -292,59 +224,41 @@ def test_of_two_working_memories_each_field_is_the_one_that_was_said_last(store)
     assert (now.version, now.by, now.shown) == (5, "lotte", now.value)
     assert [each.version for each in store.run(working.versions(store.keys, "harold", "t1"))] == [2, 3, 4]
     whole(store)
-
-
-def test_a_working_memory_that_says_nothing_newer_adds_no_version(store):
+    empty(store)  # one that says nothing newer adds no version
     push(store, 1)
     keeps(store, "t1", name=("Ada", 9))
     keeps(store, "t2", name=("Bo", 6))
     store.run(aliased(store, "t2", "t1"))
-
     assert store.run(working.read(store.keys, "harold", "t1")).version == 1
     assert kept_of(store, "t1") == {"name": "Ada"}
 
 
-@pytest.mark.parametrize("thread", ["t1", "t2"])
-def test_a_field_that_is_written_meanwhile_is_kept(store, thread):
+def test_a_field_that_is_written_meanwhile_is_kept(store):
     """Time 0: a client reads both. Time 1: an Actor writes a field. Time 2: what was read would be written over it."""
-    push(store, 1)
-    keeps(store, "t1", name=("Ada", 5))
-    keeps(store, "t2", city=("Graz", 5))
-    store.run(interrupted(aliased(store, "t2", "t1"), "alias", lambda: keeps(store, thread, hobby=("tea", 7))))
-
-    assert kept_of(store, "t1") == {"name": "Ada", "city": "Graz", "hobby": "tea"}
-    assert kept_of(store, "t2") == {}
-
-
-def test_the_first_field_that_is_written_meanwhile_is_kept(store):
-    """Time 0: nothing is kept under the alias. Time 1: an Actor writes there, and is answered. Time 2: it becomes an alias."""
+    for thread in fresh(store, ["t1", "t2"]):
+        push(store, 1)
+        keeps(store, "t1", name=("Ada", 5))
+        keeps(store, "t2", city=("Graz", 5))
+        writing = lambda thread=thread: keeps(store, thread, hobby=("tea", 7))  # noqa: E731
+        store.run(interrupted(aliased(store, "t2", "t1"), "alias", writing))
+        assert kept_of(store, "t1") == {"name": "Ada", "city": "Graz", "hobby": "tea"}
+        assert kept_of(store, "t2") == {}
+    empty(store)  # the first one that is kept there at all
     push(store, 1)
     push(store, 2, thread="t2")
     store.run(interrupted(aliased(store, "t2", "t1"), "alias", lambda: keeps(store, "t2", hobby=("tea", 7))))
-
     assert (kept_of(store, "t1"), kept_of(store, "t2")) == ({"hobby": "tea"}, {})
 
 
-def test_a_title_that_somebody_gave_stays_his(store):
-    push(store, 1)
-    push(store, 2, thread="t2")
-    of = store.keys.of("harold")
-    store.client.hset(of.thread("t1"), mapping={"title": "Roof", "title_by": "owner"})
-    suggested = {"title": "Screws", "title_by": "observer", "title_at": 5, "title_from": "m2"}
-    store.client.hset(of.thread("t2"), mapping=suggested)
-    store.run(aliased(store, "t2", "t1"))
-
-    assert store.client.hgetall(of.thread("t1")) == {b"title": b"Roof", b"title_by": b"owner"}
-
-
-def test_in_thread_scope_a_memory_of_its_own_is_refused(store):
-    push(store, 1, thread_scope=True)
-    observed(store, "o2", 2, thread="t2", scope=Scope("harold", "t2"))
-    with nothing_changes(store), pytest.raises(InvalidInputError, match="thread t2 of harold has a memory of its own"):
-        store.run(aliased(store, "t2", "t1", Scope("harold", "t2")))
-
-
-# -- races --------------------------------------------------------------------------------------------------------------
+def test_in_thread_scope_raw_messages_move_and_a_memory_of_its_own_is_refused(store):
+    observed(store, "o1", 1, scope=Scope("harold", "t1"))
+    push(store, 2, thread="t2", thread_scope=True)
+    store.run(aliased(store, "t2", "t1", Scope("harold", "t2")))
+    assert raw(store, "t1", Scope("harold", "t1")) == ["m2"]
+    whole(store)
+    observed(store, "o3", 3, thread="t3", scope=Scope("harold", "t3"))
+    with nothing_changes(store), pytest.raises(InvalidInputError, match="thread t3 of harold has a memory of its own"):
+        store.run(aliased(store, "t3", "t1", Scope("harold", "t3")))
 
 
 def changes(store):
@@ -361,43 +275,27 @@ def changes(store):
     }
 
 
-@pytest.mark.parametrize("what", changes(None))
-def test_what_comes_meanwhile_is_neither_lost_nor_left_behind(store, what):
-    everything(store)
-    store.run(interrupted(aliased(store, "t2", "t1"), "alias", changes(store)[what]))
-    store.run(adopt(store, "t2"))
+def test_what_comes_meanwhile_is_neither_lost_nor_left_behind(store):
+    for what in fresh(store, changes(store)):
+        everything(store)
+        store.run(interrupted(aliased(store, "t2", "t1"), "alias", changes(store)[what]))
+        if what == "a chunk becomes ready":  # what a model answered is not thrown away
+            assert [chunk.ready for chunk in store.run(scope_state.look(store.keys, HAROLD)).chunks] == [True, True]
+        store.run(adopt(store, "t2"))
 
-    assert len(ids(store, "t1")) == len({*ids(store, "t1")})
-    assert (ids(store, "t2"), of_thread(store, "t2")) == ([], [])
-    assert {*store.run(aliases(store.keys, "harold")).values()} == {"t1"}
-    whole(store)
-
-
-def test_what_a_model_answered_meanwhile_is_not_thrown_away(store):
-    everything(store)
-    answering = lambda: buffer(store, "c4", thread="t2")  # noqa: E731
-    store.run(interrupted(aliased(store, "t2", "t1"), "alias", answering))
-
-    assert [chunk.ready for chunk in store.run(scope_state.look(store.keys, HAROLD)).chunks] == [True, True]
+        assert len(ids(store, "t1")) == len({*ids(store, "t1")}), what
+        assert (ids(store, "t2"), of_thread(store, "t2")) == ([], []), what
+        assert {*store.run(aliases(store.keys, "harold")).values()} == {"t1"}, what
+        whole(store)
 
 
-def test_what_comes_into_both_meanwhile_stands_there_once(store):
-    push(store, 1)
-    push(store, 5, thread="t2")
-    store.run(interrupted(aliased(store, "t2", "t1"), "alias", lambda: push(store, 5)))
-
-    assert store.client.zcard(store.keys.of("harold").messages("t1")) == 2
-    whole(store)
-
-
-@pytest.mark.parametrize("number", range(8))
-def test_it_is_whole_at_every_step(store, number):
-    everything(store)
-    store.run(at_step(aliased(store, "t2", "t1"), number, lambda: push(store, 6, thread="t2")))
-    push(store, 6, thread="t2")
-
-    assert len(ids(store, "t1")) in {7, 8}
-    whole(store)
+def test_it_is_whole_at_every_step(store):
+    for number in fresh(store, range(8)):
+        everything(store)
+        store.run(at_step(aliased(store, "t2", "t1"), number, lambda: push(store, 6, thread="t2")))
+        push(store, 6, thread="t2")
+        assert len(ids(store, "t1")) in {7, 8}, number
+        whole(store)
 
 
 def test_an_alias_that_names_too_few_of_its_own_is_refused(store):
@@ -425,3 +323,108 @@ def test_a_thread_that_becomes_an_alias_while_it_is_cleared_is_cleared_by_its_ne
     assert store.client.hget(store.keys.of("harold").known("t2"), "=") == b"t1"
     assert store.run(aliases(store.keys, "harold")) == {"t2": "t1"}
     whole(store)
+
+
+def members_of(store, thread="t1"):
+    return [each.decode() for each in store.client.zrange(store.keys.of("harold").messages(thread), 0, -1)]
+
+
+def through(store, thread, **names):
+    return store.run(pushing(store, [message(9, thread)], through=names))
+
+
+def test_a_push_to_or_by_an_alias_is_added_only_where_that_stands_for_its_thread(store):
+    push(store, 1)
+    push(store, 3, thread="t3")
+    assert store.run(resolve(store.keys, "harold", "t2")) == "t2"
+    store.run(aliased(store, "t2", "t1"))
+    assert store.run(resolve(store.keys, "harold", "t2")) == "t1"
+    with nothing_changes(store):
+        pushed = push(store, 2, thread="t2")
+        assert (pushed.added, pushed.alias) == (0, ("t2", "t1"))
+        store.run(pushing(store, [message(5), message(6, "t2")]))  # all of a batch or none
+        assert through(store, "t3", t2="t3").alias == ("t2", "t1")
+    pushed = through(store, "t1", t2="t1")
+    assert (pushed.added, pushed.alias) == (1, None)
+
+    assert store.run(unalias(store.keys, "harold", "t2")) == "t1"
+    assert store.run(unalias(store.keys, "harold", "t2")) == ""
+    with nothing_changes(store):
+        assert through(store, "t1", t2="t1").alias == ("t2", "")
+    assert push(store, 2, thread="t2").added == 1
+    assert store.run(aliases(store.keys, "harold")) == {}
+    assert store.run(verify(store.keys)) == []
+
+
+def test_what_a_plain_writer_puts_under_an_alias_is_adopted_into_its_thread(store):
+    seal(store, "c1", 1)
+    push(store, 2)
+    store.run(aliased(store, "t2", "t1"))
+    write_plainly(store, member(3), member(2), member(1), thread="t2")
+    adopted = store.run(adopt(store, "t2"))
+
+    assert (adopted.kept, adopted.dropped) == (2, 1)  # an older unsealed member is counted once
+    assert [members_of(store, "t2"), len(members_of(store))] == [[], 2]
+    write_plainly(store, member(4), thread="t2")
+    store.run(clearing_thread(store, "t1"))
+    assert members_of(store, "t2") == []
+    assert store.run(verify(store.keys)) == []
+
+
+def test_what_was_put_under_a_name_that_is_no_alias_any_more_stays_there(store):
+    """Time 0: a worker reads that it is one. Time 1: it is none. Time 2: nothing is moved."""
+    of = store.keys.of("harold")
+    push(store, 1)
+    store.run(aliased(store, "t2", "t1"))
+    store.run(unalias(store.keys, "harold", "t2"))
+    write_plainly(store, member(2), thread="t2")
+    with nothing_changes(store):
+        assert call(store, "readdress", [of.messages("t2"), of.known("t2"), of.messages("t1")], ["t1"]) == b"superseded"
+
+
+def test_what_is_written_again_under_a_name_that_became_an_alias_is_counted_in_its_thread(store):
+    """Time 0: a worker reads what waits there. Time 1: it becomes an alias. Time 2: the same comes again. Time 3: it counts."""
+
+    def meanwhile():
+        store.run(aliased(store, "t2", "t1"))
+        write_plainly(store, member(2), thread="t2")
+
+    push(store, 1)
+    write_plainly(store, member(2), thread="t2")
+    adopted = store.run(interrupted(adopt(store, "t2"), "adopt", meanwhile))
+
+    assert (adopted.kept, len(members_of(store)), members_of(store, "t2")) == (2, 2, [])
+    assert store.run(verify(store.keys)) == []
+
+
+def test_a_clear_takes_an_alias_along_that_was_made_since_it_was_planned(store):
+    push(store, 1)
+    making = lambda: store.run(aliased(store, "new", "t1"))  # noqa: E731
+    store.run(interrupted(clear.clear(store.keys, "harold"), "clear", making))
+
+    assert push(store, 2, thread="new").alias is None
+    assert store.run(verify(store.keys)) == []
+
+
+def test_nothing_is_sealed_counted_or_learned_under_an_alias(store):
+    push(store, 1)
+    store.run(aliased(store, "t2", "t1"))
+    write_plainly(store, member(2), thread="t2")
+    with nothing_changes(store):
+        sealing = seal_steps.seal(store.keys, HAROLD, "", "t2", [member(2)], 10)
+        assert store.run(sealing) is Outcome.SUPERSEDED
+        store.run(learn(store.keys, HAROLD, ["t2"], complete=False))
+
+
+def test_what_came_to_a_name_since_it_is_no_alias_is_not_cleared_with_the_thread(store):
+    push(store, 1)
+    store.run(aliased(store, "t2", "t1"))
+
+    def meanwhile():
+        store.run(unalias(store.keys, "harold", "t2"))
+        push(store, 2, thread="t2")
+
+    store.run(interrupted(clearing_thread(store, "t1"), "clear_thread", meanwhile))
+
+    assert (len(members_of(store)), len(members_of(store, "t2"))) == (0, 1)
+    assert store.run(verify(store.keys)) == []

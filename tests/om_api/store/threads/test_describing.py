@@ -1,10 +1,12 @@
-"""What is said of a thread, and lists of them: decided by the store, whatever happens meanwhile."""
+"""What is said of a thread, lists of threads, and copies of one."""
 
 import pytest
-from scene import activate, aliased, clearing_thread, interrupted, nothing_changes, observed, push, ready
+from scene import HAROLD, aliased, clearing_thread, interrupted, nothing_changes, observed, push
 
 from om_api.domain.errors import InvalidInputError, NotFoundError
+from om_api.domain.values import CopiedFrom
 from om_api.store.audit.verify import verify
+from om_api.store.threads.copying import begin, to_copy
 from om_api.store.threads.describing import ThreadsWanted, describe, listed
 
 
@@ -39,52 +41,50 @@ def test_a_thread_that_was_cleared_is_not_begun_by_what_is_said_of_it(store):
     assert of(store) == {}
 
 
-def test_a_push_that_was_known_before_leaves_a_thread_archived(store):
-    push(store, 1)
-    store.run(said(store, archived=True))
-    push(store, 1)
-    still = names(store, archived=True)
-    push(store, 2)
-
-    assert (still, names(store, archived=True), names(store)) == (["t1"], [], ["t1"])
-
-
-def test_a_message_alone_brings_a_thread_back_too(store):
-    """Which no worker need look at: the script has a shorter way for it."""
-    push(store, 1)
-    store.client.hset(store.keys.of("harold").tokens, "*wake", 10_000)
-    push(store, 2)
-    store.run(said(store, archived=True))
-    push(store, 3)
-
-    assert names(store) == ["t1"]
-
-
-def test_a_batch_brings_back_each_thread_that_it_adds_to_and_no_other(store):
+def test_a_new_message_brings_an_archived_thread_back_and_no_other(store):
     for thread in ("t1", "t2"):
         push(store, 1, thread=thread)
         store.run(said(store, thread, archived=True))
+    push(store, 1)  # known before
+    assert (names(store), {*names(store, archived=True)}) == ([], {"t1", "t2"})
     push(store, 2, 3, thread="t2")
-
     assert (names(store), names(store, archived=True)) == (["t2"], ["t1"])
+    store.client.hset(store.keys.of("harold").tokens, "*wake", 10_000)  # the script has a shorter way for one message
+    push(store, 4)
+    assert names(store, archived=True) == []
 
 
-def test_no_suggestion_takes_the_place_of_a_title_without_a_name(store):
-    """As older programs wrote it: somebody set it."""
-    observed(store, "o1", 1)
-    store.client.hset(store.keys.of("harold").thread("t1"), "title", "Mine")
-    ready(store, "c2", 2)
-    key = store.keys.of("harold").chunk("c2")
-    noted = store.client.hget(key, "observation")
-    titled = noted.replace(b'"extracted":{}', b'"extracted":{"thread-title":"The roof"}')
-    store.client.hset(key, "observation", titled)
-    activate(store, "c2")
-
-    assert titled != noted
-    assert (of(store)[b"title"], int(of(store)[b"observed_at"]) > 0) == (b"Mine", True)
+def test_what_cannot_be_listed_is_refused(store):
+    with nothing_changes(store):
+        for wanted in ({"limit": 0}, {"order": "size"}, {"order": "activity", "after": "t1"}):
+            with pytest.raises(InvalidInputError):
+                names(store, **wanted)
+                pytest.fail(f"{wanted} is permitted")
 
 
-@pytest.mark.parametrize("wanted", [{"limit": 0}, {"order": "size"}, {"order": "activity", "after": "t1"}])
-def test_what_cannot_be_listed_is_refused(store, wanted):
-    with nothing_changes(store), pytest.raises(InvalidInputError):
-        names(store, **wanted)
+ORIGIN = CopiedFrom(resource_id="harold", thread_id="t1", message_id="m1")
+
+
+def beginning(store, thread="t9"):
+    return begin(store.keys, ORIGIN, "harold", thread, 5)
+
+
+def ids(store, until=None, *, apart=False):
+    return [each.id for each in store.run(to_copy(store.keys, HAROLD, "t1", until, apart=apart))]
+
+
+def test_a_thread_that_begins_meanwhile_is_left_alone(store):
+    push(store, 1)
+    copying = interrupted(beginning(store), "copy", lambda: push(store, 2, thread="t9"))
+    with pytest.raises(InvalidInputError, match="harold has a thread t9 already"):
+        store.run(copying)
+
+    assert not store.client.exists(store.keys.of("harold").thread("t9"))
+
+
+def test_within_a_memory_a_copy_holds_what_is_not_observed(store):
+    observed(store, "o1", 1, 2)
+    push(store, 3, 4)
+
+    assert (ids(store), ids(store, "m3")) == (["m3", "m4"], ["m3"])
+    assert (ids(store, "m2"), ids(store, apart=True)) == (["m1", "m2"], ["m1", "m2", "m3", "m4"])

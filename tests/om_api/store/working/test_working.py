@@ -9,13 +9,6 @@ def numbers(store):
     return [each.version for each in store.run(working.versions(store.keys, "harold", ""))]
 
 
-def test_the_newest_former_versions_are_kept(store):
-    for n in range(6):
-        keeps(store, 3, name=f"Ada {n}")
-
-    assert numbers(store) == [3, 4, 5]
-
-
 def test_fewer_are_kept_once_fewer_are_wanted(store):
     for n in range(6):
         keeps(store, 5, name=f"Ada {n}")

@@ -23,17 +23,11 @@ def _queued(count, now=100.0):
 
 def test_some_come_at_once_and_the_others_one_behind_the_other():
     turns, pages = _queued(5)
-
     assert [round(turns.at(page) - 100, 6) for page in pages] == [-0.2, -0.1, 0, 0.1, 0.2]
-
-
-def test_a_turn_that_is_over_moves_nobody():
-    turns, pages = _queued(5)
-    before = turns.at(pages[4])
+    turns.take(pages[0], 100.0)  # whoever waits already takes no second turn
     turns.done(pages[0])
-
-    assert turns.at(pages[4]) == pytest.approx(before)
     assert turns.at(pages[0]) == math.inf
+    assert turns.at(pages[4]) == pytest.approx(100.2)
 
 
 def test_nobody_waits_for_pages_that_are_closed():
@@ -42,11 +36,3 @@ def test_nobody_waits_for_pages_that_are_closed():
         turns.leave(page)
 
     assert turns.at(pages[199]) <= 100
-
-
-def test_whoever_waits_already_takes_no_second_turn():
-    turns, pages = _queued(3)
-    turns.take(pages[0], 100.0)
-    turns.done(pages[0])
-
-    assert turns.at(pages[0]) == math.inf

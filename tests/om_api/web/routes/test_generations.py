@@ -25,9 +25,3 @@ def test_groups_are_listed_and_each_is_read(sign_in, group):
     assert "&lt;b&gt;harbour" in listed
     assert "opens at nine" in who.get(f"{AT}/groups/{group.id}").text
     assert who.get(f"{AT}/groups/aaaaaaaa").status_code == 404
-
-
-def test_without_groups_the_page_says_how_to_have_some(sign_in, world):
-    world.say("hello")
-
-    assert "reflection.mode: archive" in sign_in("reader", "harold").get(f"{AT}/groups").text

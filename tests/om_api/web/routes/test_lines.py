@@ -11,12 +11,6 @@ def who(sign_in, world):
     return sign_in("operator", "harold")
 
 
-def test_enter_in_a_long_line_makes_no_second_one(who, world):
-    who.send(f"{AT}/correct", {"was": "User never flies", "now": "User flies\r\nto Oslo"})
-    (noted,) = world.om.observations("harold")
-    assert noted.text.endswith("User flies to Oslo")
-
-
 def test_a_line_that_says_so_already_is_not_called_corrected(who, world):
     answer = who.send(f"{AT}/correct", {"was": "User never flies", "now": "User never flies"})
     assert answer.status_code == 303
@@ -25,18 +19,14 @@ def test_a_line_that_says_so_already_is_not_called_corrected(who, world):
     assert (newest.did, newest.ended) == ("line_corrected", "rest")
 
 
-def test_what_was_typed_and_refused_is_shown_again_with_the_way_back(who):
+def test_what_was_typed_and_refused_is_shown_again_with_the_way_back_to_our_pages_only(who):
+    line = {"was": "User owns a boat", "now": "Two <b>boats"}
     before = {"referer": "http://127.0.0.1:8000/ui/agents/harold?thread=t-1"}
-    answer = who.send(f"{AT}/correct", {"was": "User owns a boat", "now": "Two <b>boats"}, headers=before)
+    answer = who.send(f"{AT}/correct", line, headers=before)
     assert answer.status_code == 404
     assert "Two &lt;b&gt;boats" in answer.text
     assert 'href="/ui/agents/harold?thread=t-1"' in answer.text
-
-
-@pytest.mark.parametrize(
-    "before", ["https://elsewhere.example/ui/agents", "http://127.0.0.1:8000/v1/x", "::", "http://[::1/ui/", ""]
-)
-def test_the_way_back_leads_to_our_pages_only(who, before):
-    answer = who.send(f"{AT}/correct", {"was": "User owns a boat", "now": "x"}, headers={"referer": before})
-    assert "Back to the page before" not in answer.text
-    assert "Go to the agents" in answer.text
+    for before in ("https://elsewhere.example/ui/agents", "http://127.0.0.1:8000/v1/x", "::", "http://[::1/ui/", ""):
+        answer = who.send(f"{AT}/correct", line, headers={"referer": before})
+        assert "Back to the page before" not in answer.text, before
+        assert "Go to the agents" in answer.text, before

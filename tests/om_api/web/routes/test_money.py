@@ -21,10 +21,3 @@ def test_below_zero_is_explained_and_what_a_cache_would_hold_is_told(who):
     assert "Tokens saved are below zero: " in told
     assert [f'<td class="n">{each}</td>' in told for each in (10, 4, 25, 3, -15)] == [True] * 5
     assert "once actor_model (under Settings) names" in told
-
-
-def test_of_all_agents_another_setting_is_asked_for_than_of_one(who):
-    told = who.get("/ui/money").text
-
-    assert "where all of them name the same actor_model" in told
-    assert "costs.actor_model" not in told

@@ -32,12 +32,9 @@ def world(client, prefix):
 def owner(world):
     """An agent with something of everything, in which all is planted that a text may hold."""
     world.say(
-        f"zanzibar {ALL}",
-        f"or password={PASSWORD}",
-        resource="harold",
-        thread="harold-talks",
+        f"zanzibar {ALL}", f"or password={PASSWORD}", resource="harold", thread="harold-talks",
         metadata={"token": PASSWORD},
-    )
+    )  # fmt: skip
     made = Owner(World(world.client, world.prefix, **{**CHANGED, "reflection__review": "off"}), "harold")
     key = f"{world.prefix}:{{harold}}:messages:harold-talks"
     world.client.zadd(key, {json.dumps({"role": "nobody", "text": f"zanzibar {ALL}", "password": PASSWORD}): 2})

@@ -1,11 +1,7 @@
 """Signing in and out: what opens, what does not and says why, and how the browser keeps it."""
 
 import msgspec
-import pytest
-from starlette.testclient import TestClient
-
-from om_api.http import make_app
-from om_api.web import with_pages
+from served import serving
 
 UNKNOWN = "om_0123456789ab_" + "x" * 43
 
@@ -25,59 +21,43 @@ def test_a_key_opens_what_was_asked_for(app, ring):
     assert (answer.status_code, answer.headers["location"]) == (303, "/ui/agents/harold?thread=t-1")
 
 
-@pytest.mark.parametrize(
-    "there",
-    [
-        "https://elsewhere.example/ui/",
-        "//elsewhere.example/ui/",
-        "/\\elsewhere.example",
-        "/ui/\\..\\elsewhere",
-        "/ui/\r\nSet-Cookie: a=b",
-        "javascript:alert(1)",
-        "/v1/resources",
-        "/ui",
-        "/ui/ü",
-        "",
-    ],
-)
-def test_nobody_is_sent_anywhere_but_to_our_pages(app, ring, there):
-    answer = _sign_in(app, ring.create(["harold"], "reader")[1], next=there)
-
-    assert (answer.status_code, answer.headers["location"]) == (303, "/ui/agents")
+def test_nobody_is_sent_anywhere_but_to_our_pages(app, ring):
+    _, token = ring.create(["harold"], "reader")
+    for there in [
+        *("https://elsewhere.example/ui/", "//elsewhere.example/ui/", "/\\elsewhere.example", "/ui/\\..\\elsewhere"),
+        *("/ui/\r\nSet-Cookie: a=b", "javascript:alert(1)", "/v1/resources", "/ui", "/ui/ü", ""),
+    ]:
+        answer = _sign_in(app, token, next=there)
+        app.cookies.clear()
+        assert (answer.status_code, answer.headers["location"]) == (303, "/ui/agents"), there
 
 
-@pytest.mark.parametrize("key", [UNKNOWN, "nonsense", "", "x" * 5_000, "<script>alert(1)</script>"])
-def test_what_is_no_key_opens_nothing_and_is_not_shown(app, key):
-    answer = _sign_in(app, key)
-
-    assert answer.status_code in {403, 413}
-    assert 'role="alert"' in answer.text
-    assert "set-cookie" not in answer.headers
-    assert not key or key not in answer.text
-
-
-def test_a_key_that_has_expired_says_so(app, ring, client, prefix):
+def test_what_is_no_key_opens_nothing_and_is_not_shown(app, ring, client, prefix):
+    for key in (UNKNOWN, "nonsense", "", "x" * 5_000, "<script>alert(1)</script>"):
+        answer = _sign_in(app, key)
+        assert answer.status_code in {403, 413}
+        assert 'role="alert"' in answer.text
+        assert "set-cookie" not in answer.headers
+        assert not key or key not in answer.text
     key, token = ring.create(["harold"], "reader", expires_s=60)
+    elsewhere = app.post("/ui/sign-in", data={"key": str(token)}, headers={"Origin": "http://elsewhere.example"})
+    assert (elsewhere.status_code, "set-cookie" in elsewhere.headers) == (403, False)
     client.hset(f"{prefix}:keys", key.id, msgspec.json.encode(msgspec.structs.replace(key, expires_at=1)))
     answer = _sign_in(app, token)
-
-    assert answer.status_code == 403
-    assert f"key {key.id} has expired" in answer.text
+    assert (answer.status_code, f"key {key.id} has expired" in answer.text) == (403, True)
 
 
 def test_the_cookie_is_for_our_pages_alone_and_for_no_script(app, settings, ring):
     _, token = ring.create(["harold"], "reader")
     plain = _sign_in(app, token).headers["set-cookie"]
-    with TestClient(with_pages(make_app(settings)), "https://memory.example", follow_redirects=False) as http:
+    with serving(settings, pages=True, base_url="https://memory.example", follow_redirects=False) as http:
         secure = _sign_in(http, token).headers["set-cookie"]
 
     for cookie in (plain, secure):
         told = {part.strip().lower() for part in cookie.split(";")}
         assert {"httponly", "samesite=strict", "path=/ui", "max-age=43200"} <= told
-        assert str(token) not in cookie
         assert token.secret not in cookie
-    assert "secure" not in plain.lower()
-    assert "secure" in secure.lower()
+    assert ("secure" in plain.lower(), "secure" in secure.lower()) == (False, True)
 
 
 def test_a_session_is_kept_as_a_hash_that_expires(sign_in, client, prefix):
@@ -98,39 +78,24 @@ def test_signing_out_ends_the_session_in_the_store(sign_in, client, prefix):
     assert who.get("/ui/agents").status_code == 303
 
 
-@pytest.mark.parametrize("end", ["revoked", "rotated", "expired", "the session's time is over"])
-def test_a_session_ends_with_its_key(app, ring, sign_in, client, prefix, end):
-    who = sign_in("reader", "harold")
-    (key,) = ring.list()
-    if end == "revoked":
-        ring.revoke(key.id)
-    elif end == "rotated":
-        ring.rotate(key.id)
-    elif end == "expired":
-        client.hset(f"{prefix}:keys", key.id, msgspec.json.encode(msgspec.structs.replace(key, expires_at=1)))
-    else:
-        client.delete(*client.scan_iter(f"{prefix}*session*"))
-
-    assert who.get("/ui/agents").headers["location"] == "/ui/sign-in?next=%2Fui%2Fagents"
-
-
-def test_a_part_of_a_page_has_its_whole_page_sign_in(app):
-    answer = app.get("/ui/agents", headers={"HX-Request": "true"})
-
-    assert (answer.status_code, answer.headers["hx-redirect"]) == (204, "/ui/sign-in")
-
-
-def test_another_sites_page_signs_nobody_in(app, ring):
-    _, token = ring.create(["harold"], "reader")
-    answer = app.post("/ui/sign-in", data={"key": str(token)}, headers={"Origin": "http://elsewhere.example"})
-
-    assert answer.status_code == 403
-    assert "set-cookie" not in answer.headers
+def test_a_session_ends_with_its_key(ring, sign_in, client, prefix):
+    for end in ("revoked", "rotated", "expired", "the session's time is over"):
+        client.delete(f"{prefix}:keys")
+        who = sign_in("reader", "harold")
+        (key,) = ring.list()
+        if end == "revoked":
+            ring.revoke(key.id)
+        elif end == "rotated":
+            ring.rotate(key.id)
+        elif end == "expired":
+            client.hset(f"{prefix}:keys", key.id, msgspec.json.encode(msgspec.structs.replace(key, expires_at=1)))
+        else:
+            client.delete(*client.scan_iter(f"{prefix}*session*"))
+        assert who.get("/ui/agents").headers["location"] == "/ui/sign-in?next=%2Fui%2Fagents", end
 
 
 def test_without_keys_there_is_nothing_to_sign_in_to(settings):
-    made = with_pages(make_app(settings, locked=False))
-    with TestClient(made, "http://127.0.0.1:8000", follow_redirects=False) as http:
+    with serving(settings, pages=True, locked=False, follow_redirects=False) as http:
         assert http.get("/ui/sign-in").headers["location"] == "/ui/agents"
         assert http.get("/ui/agents").status_code == 200
         assert http.get("/ui/agents", headers={"Origin": "http://elsewhere.example"}).status_code == 403

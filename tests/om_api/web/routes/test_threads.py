@@ -16,14 +16,3 @@ def test_a_thread_is_named_and_archived(sign_in, world):
     assert "Unarchive" in shown
     who.send(f"{AT}/archive", {"thread": "a", "archived": "no"})
     assert world.om.threads("harold")[0].archived_at == 0
-
-
-def test_a_page_that_is_asked_for_by_an_alias_shows_the_thread(sign_in, world):
-    world.say("The roof leaks", thread="a")
-    world.say("The pump hums", thread="z")
-    world.om.alias_thread("old", "a", "harold")
-    session = sign_in("reader", "harold")
-    for path in ("/ui/agents/harold", "/ui/agents/harold/context"):
-        shown = session.get(path, thread="old").text
-        assert "<option selected>a</option>" in shown.replace(' value="a"', "")
-        assert "The roof leaks" in shown

@@ -18,7 +18,6 @@ def test_fields_are_set_shown_and_taken_back(om, om_json, world):
     done = om("working-memory", "set", "harold", "Name=Ada", "City=Graz", "--by", "lotte")
     om("working-memory", "set", "harold", "City=")
     shown = om("working-memory", "show", "harold")
-
     assert done.stdout == "updated\n"
     assert "working-memory undo harold takes it back" in done.stderr
     assert shown.stdout == "- **Name**: Ada\n- City:\n"
@@ -30,7 +29,6 @@ def test_fields_are_set_shown_and_taken_back(om, om_json, world):
 
 def test_a_late_or_a_mistyped_change_is_told(om, world):
     om("working-memory", "set", "harold", "Name=Ada")
-
     late = om("working-memory", "set", "harold", "Name=Bo", "--version", "0")
     assert (late.exit_code, late.stdout) == (0, "superseded\n")
     assert "did you mean 'City'" in om("working-memory", "set", "harold", "Citty=x").stderr
@@ -39,7 +37,6 @@ def test_a_late_or_a_mistyped_change_is_told(om, world):
 
 def test_what_was_found_is_printed_and_what_was_not_says_what_to_set(om, world):
     world.say("hello")
-
     assert "the setting extractors" in om("extracted", "harold").stderr
     assert om("extracted", "nobody").exit_code == 1
 
@@ -51,15 +48,5 @@ def test_a_field_that_takes_no_text_is_given_as_json(om, om_json, monkeypatch):
     monkeypatch.setenv("OM_WORKING_MEMORY__JSON_SCHEMA", f'{{"type": "object", "properties": {kinds}}}')
     om("working-memory", "set", "harold", "Limit=5", "On=true", "Code=[007]")
     refused = om("working-memory", "set", "harold", "Limit=many")
-
     assert om_json("working-memory", "show", "harold")["fields"] == {"Limit": 5, "On": True, "Code": "[007]"}
     assert "'many' is not of type 'number'" in refused.stderr
-
-
-def test_who_changes_an_older_version_is_told_which_one_it_is_now(om):
-    for city in ("Graz", "Rome"):
-        om("working-memory", "set", "harold", f"City={city}")
-    late = om("working-memory", "set", "harold", "City=Oslo", "--version", "1")
-
-    assert late.stdout == "superseded\n"
-    assert "it is of version 2 by now" in late.stderr

@@ -1,0 +1,132 @@
+"""What an owner removes is gone with everything that stood for it, whatever happens meanwhile, and nothing else is."""
+
+import pytest
+from scene import at_step
+from world import World
+
+from om_api import InvalidInputError, Outcome
+from om_api.client.core import Core
+from om_api.domain.errors import ModelError
+from om_api.store.driver.steps import Verb
+from om_api.store.memory import clear, model_cooldown
+
+
+@pytest.mark.parametrize("word", ["resource", "thread"])
+def test_a_message_sealed_while_a_clear_is_planned_is_cleared_or_observed(client, prefix, word):
+    """Time 0: a clear is planned. Time 1: a new thread's message is pushed and sealed. Time 2: the clear commits. It removed the
+    index of threads, so nobody found the new thread's chunk any more: never observed, never cleared."""
+    house = World(client, prefix, scope=word)
+    house.say("old")
+    house.observe_now(None)
+    sent = []
+
+    def meanwhile():
+        house.say("new", thread="t-new")
+        house.om.force_observe("t-new", "harold")
+        house.claim()
+        house.perform(*house.next_task())
+
+    def clearing(steps):
+        answer = None
+        while True:
+            try:
+                step = steps.send(answer)
+            except StopIteration:
+                return
+            if not sent and isinstance(step, Verb) and step.name == "clear":
+                meanwhile()
+                sent.append(step)
+            answer = yield step
+
+    house.services.run(clearing(clear.clear(house.services.keys, "harold")))
+    assert sent
+    assert house.covering() == []
+
+
+def test_a_task_that_comes_after_a_clear_lists_no_resource_that_is_gone(house):
+    house.say("a")
+    house.settle()
+    house.om.clear("harold")
+    house.perform("observe", "harold", "")
+    assert house.om.stats() == []
+
+
+class Choking:
+    """Notes what it is asked as an echo does, and refuses whatever holds `bad`."""
+
+    name = "choking"
+
+    def __init__(self, echo):
+        self._echo, self.meanwhile = echo, None
+
+    def complete(self, request):
+        if self.meanwhile:
+            self.meanwhile()
+        if any(message.content == "bad" for message in request.messages):
+            raise ModelError("blocked by the provider", retryable=False)
+        return self._echo.complete(request)
+
+
+@pytest.fixture
+def choking(house):
+    house.model = Choking(house.model)
+    house.say("good", "bad", "fine", "well")
+    return house
+
+
+def observe(world, rounds=12):
+    world.om.force_observe(None, "harold")
+    for _ in range(rounds):
+        for name in world.client.zrange(f"{world.prefix}:due:observe", 0, -1):
+            world.client.zadd(f"{world.prefix}:due:observe", {name: 1})
+        world.tick_forgiving()
+
+
+def left(world, what):
+    keys = [key.decode() for key in world.client.scan_iter(f"{world.prefix}:{{harold}}:*")]
+    return [key for key in keys if what in key]
+
+
+@pytest.mark.parametrize("thread", [None, "t-1"])
+def test_a_clear_takes_the_notes_of_what_was_observed_of_halves(choking, thread):
+    observe(choking)
+    assert len(left(choking, ":lock:observed:")) == 1
+    choking.om.clear("harold", thread)
+    assert left(choking, ":lock:observed:") == []
+
+
+def test_a_note_that_comes_after_the_clear_is_not_made(choking):
+    """Time 0: a half is observed. Time 1: its owner clears the memory. Time 2: the worker notes that it was observed."""
+    choking.om.force_observe(None, "harold")
+    choking.claim()
+    choking.perform(*choking.next_task())
+    (chunk, *_) = (key.rpartition(":")[2] for key in left(choking, ":sealed:"))
+    choking.om.clear("harold")
+    choking.services.run(model_cooldown.observed(choking.services.keys, "harold", chunk))
+    assert left(choking, ":lock:observed:") == []
+
+
+def test_a_clear_in_the_middle_of_a_models_call_leaves_nothing_once_the_call_has_ended(choking):
+    choking.model.meanwhile = lambda: choking.om.clear("harold")
+    observe(choking, rounds=1)
+    assert left(choking, ":lock:") == []
+
+
+def test_a_move_during_a_forget_removes_nothing_but_what_was_named(house):
+    """Time 0: o5 is found, at seq 5. Time 1: there and back, o6 is at seq 5. Time 2: what is at seq 5 is removed."""
+    for n in range(24):
+        house.say(f"message {n}", thread=f"t-{n % 2}")
+        house.settle()
+    house.om.forget(house.om.observations("harold")[0].id, "harold")  # a move numbers the others anew
+    for n in range(5):
+        before = {each.id for each in house.om.observations("harold")}
+        named = house.om.observations("harold")[1].id
+        forgetting = at_step(Core(house.settings, len).owning.forget(named, "harold"), n,
+            lambda: [house.om.migrate_scope("harold", to) for to in ("thread", "resource")])  # fmt: skip
+        try:
+            done = house.services.run(forgetting)
+        except InvalidInputError:
+            done = Outcome.SUPERSEDED
+        after = {each.id for each in house.om.observations("harold")}
+        assert before - after == ({named} if done == "cleared" else set()), n
+        assert house.om.verify() == [], n

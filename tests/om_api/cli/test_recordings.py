@@ -1,0 +1,143 @@
+"""Recordings are read, played, and shown in the demo."""
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from om_api import Message
+from om_api.cli.demo import recording
+from om_api.cli.demo_recall import FACTS, AskedFact, show_recall
+from om_api.cli.player import Player
+from om_api.cli.replay import read_messages
+from om_api.domain.errors import InvalidInputError, StoreError
+from om_api.domain.values import to_ms
+from om_workers.llm.scripted import Scripted
+
+
+def said(text, thread="t-1", **fields):
+    return Message(role="user", content=text, thread_id=thread, resource_id="harold", **fields)
+
+
+def test_what_is_sent_again_is_the_end_of_its_thread_with_the_ids_it_is_kept_under(world, monkeypatch):
+    sent = []
+    sync = world.om.sync
+    monkeypatch.setattr(world.om, "sync", lambda messages, *place: sent.append(messages) or sync(messages, *place))
+    player = Player(world.om, 25, None)
+    player.play([said(f"turn {n}") for n in range(50)], lambda _: None)
+    assert [len(messages) for messages in sent] == [25, 35]
+    assert [bool(message.id) for message in sent[1]] == [True] * 10 + [False] * 25
+    assert (player.added, player.known, player.messages) == (50, 0, 50)
+
+
+def test_a_store_that_goes_away_in_between_is_told_with_what_was_sent(world, monkeypatch):
+    sync = world.om.sync
+
+    def failing(messages, *place):
+        if any(message.content == "turn 4" for message in messages):
+            raise StoreError("the store is away.", stored=False)
+        return sync(messages, *place)
+
+    monkeypatch.setattr(world.om, "sync", failing)
+    with pytest.raises(StoreError, match=r"away\. The 4 messages before it were sent and stay") as found:
+        Player(world.om, 2, None).play([said(f"turn {n}") for n in range(6)], lambda _: None)
+    assert found.value.stored is False
+    assert len(world.covering()) == 4
+
+
+WIRE = {"id": "m-1", "role": "user", "content": "hello", "timestamp": "2025-10-06T09:00:00+02:00", "thread_id": "t-1",
+        "resource_id": "harold"}  # fmt: skip
+CALL = {"id": "call-1", "type": "function", "function": {"name": "read_file", "arguments": '{"path": "a.py"}'}}
+CHAT = [{"role": "developer", "content": "Be brief."},
+        {"role": "user", "content": [{"type": "text", "text": "What is in a.py?"}]},
+        {"role": "assistant", "content": None, "tool_calls": [CALL]},
+        {"role": "tool", "tool_call_id": "call-1", "name": "read_file", "content": "print(1)"},
+        {"role": "assistant", "content": "It prints 1."}]  # fmt: skip
+
+
+def read(*documents, resource="harold", thread="t-1"):
+    lines = [each if isinstance(each, str) else json.dumps(each) for each in documents]
+    return list(read_messages(lines, resource=resource, thread=thread))
+
+
+def test_a_wire_message_keeps_everything_and_a_chat_reads_the_same_from_every_layout():
+    [message] = read(WIRE | {"metadata": {"channel": "#ops"}, "tokens": 7}, resource=None, thread=None)
+    assert (message.id, message.role, message.content, message.tokens) == ("m-1", "user", "hello", 7)
+    assert (message.resource_id, message.thread_id) == ("harold", "t-1")
+    assert (message.timestamp, message.at) == (WIRE["timestamp"], to_ms(WIRE["timestamp"]))
+    assert message.metadata == {"channel": "#ops"}
+    call = {"type": "tool-call", "tool_call_id": "call-1", "name": "read_file", "args": {"path": "a.py"}}
+    result = {"type": "tool-result", "tool_call_id": "call-1", "result": "print(1)", "is_error": False}
+    for name, documents in {
+        "lines": CHAT,
+        "list": [CHAT],
+        "object": [{"messages": CHAT}],
+        "list over lines": json.dumps(CHAT, indent=2).splitlines(keepends=True),
+        "object over lines": json.dumps({"messages": CHAT}, indent=1).splitlines(),
+        "list of lines": ["", *json.dumps(CHAT).replace("}, {", "},\n{").splitlines(), "  "],
+    }.items():
+        messages = read(*documents)
+        assert [message.role for message in messages] == ["system", "user", "assistant", "tool", "assistant"], name
+        assert messages[2].content == [call], name
+        assert messages[3].content == [result | {"name": "read_file"}], name
+        assert {(message.resource_id, message.thread_id) for message in messages} == {("harold", "t-1")}, name
+
+
+def test_a_malformed_line_is_named_and_a_document_over_many_lines_that_was_cut_off_is_said_to_be():
+    for document, problem in [
+        ("{oops}", "line 3: not JSON"),
+        ('{"role": "user", "content": "cut o', "line 3: not JSON"),
+        ({"role": "robot", "content": "x"}, "line 3: .*role 'robot'"),
+        ({"role": "user"}, "line 3: content must be"),
+        ({"role": "user", "content": [5]}, "line 3: .*a part is a text or an object, not '5'"),
+        ({"role": "user", "content": "x", "timestamp": "yesterday"}, "line 3: timestamp 'yesterday'"),
+        ({"role": "user", "content": "x", "thread_id": "a b"}, "line 3: thread_id 'a b' is not an id"),
+        ({"role": "assistant", "tool_calls": ["f"]}, "line 3: a tool call needs a function"),
+        ([CHAT[0], {"role": "user"}], "line 3, message 2: content must be"),
+        ('{"role": "user", "content": "\\ud800"}', "line 3: not JSON"),
+    ]:
+        with pytest.raises(InvalidInputError, match=problem):
+            read(CHAT[0], "", document)
+    # Catches `line 1: not JSON` of a file whose first line is right, and whose last one is missing.
+    text = json.dumps({"messages": CHAT[1:2]}, indent=1, separators=(",", " :\n")).splitlines()
+    for lines in range(1, 12):
+        with pytest.raises(InvalidInputError, match=f"line {lines}: the file ends within what begins in line 1"):
+            read(*text[:lines])
+
+
+SAID = "For the birthday cake: I am allergic to walnuts."
+CAKE = AskedFact("harold", "t-1", "What am I allergic to, for the birthday cake?", "allergic cake", "walnuts")
+TEA = AskedFact("harold", "t-1", "Which tea do I like?", "tea", "Darjeeling")
+
+
+@pytest.fixture
+def left(world):
+    world.model = Scripted.echo(answer="<observations>\n* 🟡 (09:30) User talked about the shop.\n</observations>")
+    world.say(SAID, *[f"turn {n}" for n in range(12)])
+    world.settle()
+    assert "walnuts" not in world.context().text
+    return world
+
+
+def test_a_fact_that_left_the_notes_is_recalled_by_itself_and_by_the_tool(left, capsys):
+    done = show_recall(left.om, [CAKE])
+    shown = capsys.readouterr().out
+    assert done == (1, True)
+    assert "What harold's notes no longer hold is recalled by its words" in shown
+    assert "  > user: For the «birthday cake»: I am «allergic» to walnuts." in shown.splitlines()
+    assert 'recall(query="allergic cake") answers:\n  > [' in shown
+    assert left.om.get_context("t-1", "harold").messages[-1].content == CAKE.question
+
+
+def test_what_is_not_recalled_is_said(left, capsys):
+    """Catches a demo that shows a success whatever happens."""
+    done = show_recall(left.om, [TEA])
+    assert done == (1, False)
+    assert "BROKEN: the context does not bring it\nBROKEN: the tool does not find it" in capsys.readouterr().out
+
+
+def test_each_fact_was_said_once_and_its_question_does_not_tell_it():
+    for fact in FACTS:
+        said = {(each.resource_id, each.id) for each in recording(datetime.now(UTC)) if fact.word in str(each.content)}
+        assert [agent for agent, _ in said] == [fact.agent], fact
+        assert fact.word.casefold() not in f"{fact.question} {fact.query}".casefold(), fact

@@ -1,0 +1,233 @@
+"""What a memory holds, over HTTP: contexts, threads, messages, chunks, observations, generations, groups, the quarantine."""
+
+from refusals import problem
+from world import World
+
+from om_api.http.requests import replies
+from om_api.http.serving import shares
+
+HAROLD = "/v1/resources/harold"
+THREAD = f"{HAROLD}/threads/t-1"
+AT = f"{HAROLD}/threads"
+
+
+def ids(answer):
+    return [each["id"] for each in answer.json()["items"]]
+
+
+def test_a_context_is_the_librarys_in_every_format_large_or_small(full, ask, threads, monkeypatch):
+    own = full.context()
+    meant = {form: getattr(own, f"as_{form}")() for form in ("openai", "openai_responses", "anthropic", "gemini")}
+    for form in ("text", *meant, "blocks"):
+        small = ask("GET", f"{THREAD}/context", params={"format": form})
+        with monkeypatch.context() as patch:
+            patch.setattr(shares, "LARGE", 100)
+            patch.setattr(replies, "_PIECE", 50)
+            large = ask("GET", f"{THREAD}/context", params={"format": form})
+        assert (large.content, large.headers["content-length"]) == (small.content, str(len(small.content))), form
+        found = small.json()
+        assert found["tokens"] == own.tokens
+        if form == "blocks":
+            assert [block["hash"] for block in found["context"]] == [block.hash for block in own.blocks]
+            named = [(block["kind"], block["id"]) for block in found["context"] if block["id"]]
+            assert named == [("message", message.id) for message in own.messages]
+        else:
+            assert found["context"] == {**meant, "text": own.text}[form], form
+    assert [name == "heavy" for name in threads] == [False, True]
+
+
+def test_a_context_can_be_capped_and_names_what_it_left_out_or_looked_up(say, ask, world):
+    say("m-1", content=f"We left the dog at a kennel {'for a long weekend ' * 3}that is called Barkwood.")
+    for n in range(2, 12):
+        say(f"m-{n}")
+        world.settle()
+    assert ask("GET", f"{THREAD}/context").json()["recalled"] == []
+    say("m-12", content="Which kennel had the dog that long weekend?", thread="t-2")
+    found = ask("GET", f"{AT}/t-2/context").json()["recalled"]
+    assert [(each["id"], each["thread_id"], each["resource_id"]) for each in found] == [("m-1", "t-1", "harold")]
+
+    say(*[f"n-{n}" for n in range(9)], thread="t-3")
+    capped = ask("GET", f"{AT}/t-3/context", params={"max_tokens": 400}).json()
+    assert capped["omitted"] > 0
+    assert ("about n-8" in capped["context"], "about n-0" in capped["context"]) == (True, False)
+
+
+def test_notes_of_other_resources_stand_in_it_where_the_key_is_bound_to_them(using, world):
+    for resource in ("harold", "albert", "berta"):
+        world.say(f"the vault of {resource} is blue", resource=resource, thread=f"of-{resource}")
+        world.om.force_observe(f"of-{resource}", resource)
+        world.settle()
+    both, every = using("reader", "harold", "albert"), using("reader", "*")
+    doors = [("GET", f"{THREAD}/context", {}), ("GET", f"{HAROLD}/recall?q=vault", {})]
+    doors.append(("POST", f"{HAROLD}/recall-tool", {"json": {"query": "vault"}}))
+    context, recalled, answer = (
+        both(*door, params={"also": "albert", "q": "vault"}, **body).json() for *door, body in doors
+    )
+
+    assert "the vault of albert is blue" in context["context"]
+    assert list(context["composed"]) == ["albert"]
+    assert {hit["resource_id"] for hit in recalled["hits"]} == {"harold", "albert"}
+    assert "of albert, message" in answer["text"]
+    for method, path, body in doors:
+        refused = both(method, path, params={"also": ["albert", "berta"], "q": "vault"}, **body)
+        assert "berta" in problem(refused, 403)["detail"], path
+    for also in ("harold", "a b", ["albert", "albert"], [f"r{n}" for n in range(9)]):
+        assert every("GET", f"{THREAD}/context", params={"also": also}).status_code == 422, also
+
+
+def test_what_was_added_can_be_read_back_and_a_cursor_names_a_message(say, ask):
+    say("m-1", timestamp=1_763_600_001_000, metadata={"lang": "en"})
+    say("m-3", timestamp=1_763_600_003_000)
+    first = ask("GET", f"{THREAD}/messages", params={"limit": 1}).json()
+    say("m-0", timestamp=1_763_600_000_000)
+    say("m-2", timestamp=1_763_600_002_000)
+    rest = ask("GET", f"{THREAD}/messages", params={"cursor": first["next"]})
+
+    (found,) = first["items"]
+    assert (found["id"], found["role"], found["content"], found["tokens"]) == ("m-1", "user", "about m-1", 100)
+    assert (found["metadata"], found["at"]) == ({"lang": "en"}, 1_763_600_001_000)
+    assert ids(rest) == ["m-2", "m-3"]
+    assert ids(ask("GET", f"{AT}/t-2/messages")) == []
+
+
+def test_chunks_are_told_with_what_they_hold_until_they_are_activated(say, ask, walk, world):
+    say(*[f"m-{n}" for n in range(4)])
+    world.settle()
+    found = walk(f"{THREAD}/chunks")
+
+    assert [message["id"] for message in walk(f"{THREAD}/messages")] == [f"m-{n}" for n in range(4)]
+    assert sum(chunk["messages"] for chunk in found) == 4
+    assert {(chunk["thread_id"], chunk["ready"]) for chunk in found} == {("t-1", True)}
+    assert all(chunk["tokens"] > 0 and "observation" not in chunk for chunk in found)
+    ask("POST", f"{HAROLD}/observe", json={})
+    world.settle()
+    assert walk(f"{THREAD}/chunks") == []
+
+
+def test_statistics_record_and_what_is_removed_are_the_librarys(full, ask, walk):
+    assert ask("GET", f"{HAROLD}/stats").json()["observations"] == full.om.stats("harold").observations
+    assert ask("GET", f"{HAROLD}/record").json()["generation"] == 1
+    for method, path in (("DELETE", "o-1"), ("GET", "o-1/messages")):
+        assert "has no observation o-1" in problem(ask(method, f"{HAROLD}/observations/{path}"), 404)["detail"]
+    names = [full.om.observations("harold")[0].id, full.om.replaced(1, "harold")[0].id]
+    assert full.client.delete(*(f"{full.prefix}:{{harold}}:source:{name}" for name in names)) == 2  # as if expired
+    for name in names:
+        assert ask("GET", f"{HAROLD}/observations/{name}/messages").json() == {"items": [], "next": None}
+
+    assert ask("DELETE", f"{HAROLD}/observations/{names[0]}").json() == {"outcome": "cleared"}
+    ended = ask("DELETE", f"{AT}/t-2").json()
+    assert (ended["outcome"], ended["messages"] + ended["observations"] > 0) == ("cleared", True)
+    assert [thread["id"] for thread in walk(AT)] == ["t-1"]
+    assert ask("DELETE", HAROLD, params={"confirm": "harold"}).json()["outcome"] == "cleared"
+    assert list(full.client.scan_iter(f"{full.prefix}:{{harold}}:*")) == []
+
+
+def test_a_reflection_is_read_page_by_page_and_undone(full, ask, walk):
+    before = full.covering()
+    path = f"{HAROLD}/reflections/1/observations"
+    first = ask("GET", path, params={"limit": 2}).json()
+    names = sorted(o.id for o in full.om.replaced(1, "harold"))
+    key = f"{full.prefix}:{{harold}}:reflected:1"
+    (gone, place), *_ = full.client.zrange(key, 0, 0, withscores=True)
+    full.client.zrem(key, gone)  # between two pages
+    rest = walk(path, cursor=first["next"])
+    assert [entry["id"] for entry in first["items"] + rest] == names
+    full.client.zadd(key, {gone: place})
+
+    for n in (0, 0, 1):
+        assert ask("POST", f"{HAROLD}/reflections/{n}/restore").json() == {"outcome": "restored"}
+    assert "no generation 9" in problem(ask("POST", f"{HAROLD}/reflections/9/restore"), 404)["detail"]
+    assert full.covering() == before
+
+
+def test_groups_are_listed_in_pages_read_by_their_names_and_recalled(world, ask, walk):
+    for n in range(3):
+        world.om.add_line(f"fact {n} about the harbour", "harold", f"t-{n}")
+    house = World(world.client, world.prefix, reflection__mode="archive")
+    house.om.force_reflect("harold")
+    house.settle()
+    groups = house.om.groups("harold")
+    for limit in (1, 500):
+        assert [each["id"] for each in walk(f"{HAROLD}/groups", limit=limit)] == [each.id for each in groups]
+    (note,) = ask("GET", f"{HAROLD}/groups/{groups[0].id}").json()["items"]
+    assert (note["group"], "about the harbour" in note["text"]) == (groups[0].id, True)
+    assert ids(ask("GET", f"{HAROLD}/groups", params={"within": "1999"})) == []
+
+    assert "keeps no group" in problem(ask("GET", f"{HAROLD}/groups/aaaaaaaa"), 404)["detail"]
+    assert "a month such as" in problem(ask("GET", f"{HAROLD}/groups/..%5cx"), 422)["detail"]
+    call = {"name": "recall", "args": {"query": "x", "group": groups[0].id}}
+    assert "about the harbour" in ask("POST", f"{HAROLD}/recall-tool", json=call).json()["text"]
+
+
+def test_a_thread_is_named_archived_listed_in_an_order_and_copied(ask, using, world):
+    for n, (name, text) in enumerate((("a", "one"), ("b", "two"))):
+        world.say(text, thread=name, timestamp=1_763_600_000_000 + n)
+    writer = using("writer", "harold")
+    first = ask("GET", f"{AT}?order=activity&limit=1")
+    second = ask("GET", f"{AT}?order=activity&limit=1&cursor={first.json()['next']}")
+    assert (ids(first), ids(second), second.json()["next"]) == (["b"], ["a"], None)
+    (found,) = first.json()["items"]
+    assert (found["messages"], found["tokens"]) == (1, 100)
+    named = writer("PATCH", f"{AT}/a", json={"title": "The roof", "metadata": {"n": 1}})
+    hidden = ask("PATCH", f"{AT}/a", json={"archived": True})
+    assert (named.status_code, named.json()["title"], named.json()["metadata"]) == (200, "The roof", {"n": 1})
+    assert (hidden.json()["title"], hidden.json()["archived_at"] > 0) == ("The roof", True)
+    found = [ids(ask("GET", f"{AT}{query}")) for query in ("", "?archived=yes", "?archived=all")]
+    assert found == [["b"], ["a"], ["a", "b"]]
+
+    copied = writer("POST", f"{AT}/a/copies", json={"to": "a2"})
+    assert (copied.status_code, copied.json()["messages"], copied.json()["thread_id"]) == (200, 1, "a2")
+    assert writer("POST", f"{AT}/a/copies", json={"to": "a", "to_resource": "ingrid"}).status_code == 403
+    made = ask("PUT", f"{HAROLD}/aliases/b", json={"thread_id": "a"})
+    assert made.json() == {"alias": "b", "thread": "a", "messages": 1, "known": 0, "observations": 0}
+    assert ask("GET", f"{HAROLD}/aliases").json()["items"] == [{"alias": "b", "thread_id": "a"}]
+    assert [ask("DELETE", f"{HAROLD}/aliases/b").json()["outcome"] for _ in range(2)] == ["cleared", "rest"]
+    did = [(each.did, each.thread or each.of) for each in world.om.audit(count=9).entries]
+    assert [("thread_aliased", "b") in did, ("thread_changed", "a") in did] == [True, True]
+    assert "roof" not in f"{world.om.audit(count=9)} {world.om.events('0')}"
+
+    for method, path, given, status in [
+        ("GET", "?order=size", None, 422), ("PATCH", "/nowhere", {"title": "x"}, 404),
+        ("PATCH", "/a", {"title": "two\nlines"}, 422), ("PUT", "/../aliases/a2", {"thread_id": "a2"}, 422),
+        ("POST", "/a/copies", {"to": "a2"}, 422), ("POST", "/a/copies", {"to": "x", "until": "nothing"}, 404),
+    ]:  # fmt: skip
+        where = f"{HAROLD}/{path[4:]}" if path.startswith("/../") else AT + path
+        assert ask(method, where, json=given).status_code == status, (method, path)
+
+
+def test_the_quarantine_can_be_looked_at_and_emptied_and_a_broken_one_hides_no_other(ask, walk, say, using, world):
+    """Catches a writer whose key of another type had `GET /v1/rejected` answer 503 to everybody."""
+    world.client.zadd(f"{world.prefix}:{{harold}}:messages:t-1", {b'{"role":"robot"}': 1_763_600_000_000})
+    world.sweep()
+    world.client.zadd(f"{world.prefix}:resources", {"ada": 1})
+    world.client.set(f"{world.prefix}:{{ada}}:rejected", "oops")
+    every = using("operator", "*")
+    assert every("GET", "/v1/rejected").json()["items"] == [{"resource": "harold", "rejected": 1}]
+    assert "harold" in every("GET", "/v1/resources").json()["items"]
+
+    (entry,) = walk(f"{HAROLD}/rejected")
+    assert (entry["kind"], entry["member"]) == ("malformed", '{"role":"robot"}')
+    assert ask("POST", f"{HAROLD}/rejected/{entry['id']}/retry").json() == {"outcome": "busy"}
+    world.sweep()
+    (entry,) = walk(f"{HAROLD}/rejected")
+    assert ask("DELETE", f"{HAROLD}/rejected/{entry['id']}").json() == {"outcome": "cleared"}
+    assert "harold is not known here" in problem(ask("DELETE", f"{HAROLD}/rejected/{entry['id']}"), 404)["detail"]
+    say("m-1")
+    assert ask("DELETE", f"{HAROLD}/rejected/{entry['id']}").json() == {"outcome": "superseded"}
+    world.client.delete(f"{world.prefix}:{{ada}}:rejected")
+
+
+def test_every_list_comes_in_pages_that_hold_each_entry_once(full, walk):
+    om, first = full.om, full.om.observations("harold")[0].id
+    meant = {
+        "observations": om.observations("harold"), "threads/t-1/messages": om.messages("harold", "t-1"),
+        "threads": om.threads("harold"), "reflections": om.generations("harold"),
+        "reflections/1/observations": om.replaced(1, "harold"),
+        f"observations/{first}/messages": om.sources(first, "harold"),
+    }  # fmt: skip
+    for path, entries in meant.items():
+        names = [getattr(entry, "id", None) or entry.n for entry in entries]
+        for limit in (1, 500):
+            found = [entry.get("id", entry.get("n")) for entry in walk(f"{HAROLD}/{path}", limit=limit)]
+            assert (sorted(found), len(found) > 0) == (sorted(names), True), path
+    assert {entry["thread_id"] for entry in walk(f"{HAROLD}/observations", thread_id="t-1")} == {"t-1"}
