@@ -12,7 +12,7 @@ from mutants.results import Ran, bits
 
 _CLOSE = 0.2  # a test whose file mentions the module is asked before one that is a fifth as long
 _OWN = 0.001  # and one whose file is called after it, before nearly all others
-_LAST, _LAST_OF_ALL = ("interleavings", "state_machine"), 1_000  # they notice much, and take seconds each
+_LAST, _LAST_OF_ALL = ("interleavings",), 1_000  # they notice much, and take seconds each
 _LEAST_S, _PATIENCE = 8.0, 8  # a test that takes so many times as long as it does hangs
 
 

@@ -170,3 +170,28 @@ def test_a_message_that_says_something_else_by_now_is_not_noted_as_a_hook_saw_it
     world.settle()
     assert "[email]" in str(world.model.requests)
     assert world.om.verify() == []
+
+
+def test_what_a_hook_stops_of_one_thread_keeps_no_other_one_that_shares_its_call(client, prefix_for, house):
+    """Catches a call of several threads that is given up as a whole: one conversation would hold up all others."""
+
+    def refuses(given):
+        if given["thread"] == "t-1":
+            raise RuntimeError("not this one")
+
+    for point in WORKERS[:2]:
+        house.install(refuses=refuses)
+        settings = {"message_threshold": "100000", **hooked(point, "refuses", on_failure="stop")}
+        world = World(client, prefix_for(point), Scripted.echo(), **settings)
+        ids = [name for thread in ("t-1", "t-2", "t-3") for name in world.say("hello", thread=thread)]
+        world.om.force_observe(None, "harold")
+        world.tick_forgiving()
+        (late,) = [each for each in world.om.chunks("harold") if not each.ready]
+        assert (late.thread, late.attempts, len(world.model.requests), len(_told(world))) == ("t-1", 0, 1, 1), point
+        assert world.covering() == sorted(ids), point
+        world.client.delete(f"{world.prefix}:{{harold}}:lock:waits")
+        house.install(refuses=lambda _: None)
+        assert world.perform("observe_chunk", "harold", late.id) is Outcome.BUFFERED, point
+        world.settle()
+        assert sorted(each.thread_id for each in world.om.observations("harold")) == ["t-1", "t-2", "t-3"], point
+        assert world.om.verify() == [], point

@@ -4,8 +4,9 @@ import json
 
 import msgspec
 import pytest
-from world import World
+from world import World, contents
 
+from om_api.domain.errors import InvalidInputError
 from om_api.domain.values import Outcome
 from om_api.store.driver.steps import FromArchive
 from om_workers.work.archiver import Archiver
@@ -99,3 +100,26 @@ def test_what_is_erased_or_cleared_is_in_neither_home(past):
     assert past.om.clear("harold").outcome is Outcome.CLEARED
     assert b"voyage" not in b"".join(past.om.export_memory("harold"))
     assert past.services.run(FromArchive(lambda archive: archive.names("harold"))) == set()
+
+
+def test_what_was_archived_of_a_conversation_that_changed_its_id_is_the_threads(house):
+    """It comes back, is made the thread's, and goes again; where each thread has a memory of its own nothing is changed."""
+    said = {name for thread in ("t-1", "t-2") for name in house.say(f"the voyage of {thread}", thread=thread)}
+    for asked in (house.om.force_observe, house.om.force_reflect):
+        for thread in ("t-1", "t-2"):
+            asked(thread_id=thread, resource_id="harold")
+        house.settle()
+    assert archive(house) > 0
+    if house.settings.memory.scope == "thread":
+        before = contents(house.client, f"{house.prefix}:{{*")
+        with pytest.raises(InvalidInputError, match="t-2 of harold has a memory of its own"):
+            house.om.alias_thread("t-2", "t-1", "harold")
+        assert contents(house.client, f"{house.prefix}:{{*") == before
+        return
+    house.om.alias_thread("t-2", "t-1", "harold")
+    house.settle()
+    for _ in range(2):
+        assert {hit.id for hit in house.om.recall("voyage", "harold", thread_id="t-2").hits} == said
+        assert {each.thread_id for era in house.om.history("harold") for each in era.replaced} == {"t-1"}
+        assert house.om.verify() == []
+        archive(house)

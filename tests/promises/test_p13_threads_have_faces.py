@@ -196,3 +196,21 @@ def test_a_message_that_grew_after_it_was_sealed_is_whole_in_a_copy(world):
     again = world.om.add_message(grown, thread_id="b", resource_id="harold")
     assert (texts(world.context("b")), again.duplicates) == ([whole_text], ("m-1",))
     whole(world)
+
+
+def test_threads_are_paged_without_one_coming_twice(world):
+    def names(**asked):
+        return [each.id for each in world.om.threads("harold", **asked)]
+
+    now = int(time.time() * 1000)
+    for n, thread in enumerate(["c", "a", "d", "b"]):
+        world.say("hi", thread=thread, timestamp=now - 10_000 + n)
+    first = world.om.threads("harold", order="activity", limit=2)
+    world.say("again", thread="c", timestamp=now)
+    assert [each.id for each in first] == ["b", "d"]
+    assert names(order="activity", limit=9, after=first[-1].place) == ["a"]
+    assert names(order="activity", limit=1) == ["c"]
+    assert (names(limit=2), names(limit=2, after="b")) == (["a", "b"], ["c", "d"])
+    for asked, says in (({"order": "activity", "after": "b"}, "use the `place`"), ({"order": "size"}, "use name or")):
+        with pytest.raises(InvalidInputError, match=says):
+            names(**asked)

@@ -129,3 +129,18 @@ def test_a_history_sent_again_each_turn_is_remembered_once(client, prefix, scope
     assert world.om.observations("harold")
     assert ([found.count(f"word-{n}") for n in range(15)], found.count("ok")) == ([1] * 15, 15)
     assert world.om.verify() == []
+
+
+def test_an_id_is_new_again_once_its_source_is_gone_wherever_its_thread_moved_meanwhile(world):
+    """Catches ids that nobody forgets, because what was sealed was sealed in the scope that the memory left."""
+    pushed(world, "m-1", "one")
+    move(world, "observed")
+    (observation,) = world.om.observations("harold")
+    assert pushed(world, "m-1", "one").added == 0
+    world.om.forget(observation.id, "harold")
+    world.om.migrate_scope("harold", "thread")
+    known = world.services.keys.of("harold").known("t-1")
+    (day,) = (name for name in world.client.hkeys(known) if name.startswith(b"d"))
+    world.client.hset(known, day, 1)
+    world.sweep()
+    assert (pushed(world, "m-1", "tomorrow").added, texts(world), world.om.verify()) == (1, ["tomorrow"], [])

@@ -81,3 +81,20 @@ def test_a_read_only_memory_serves_contexts_and_nothing_is_written(client, prefi
     with pytest.raises(InvalidInputError, match="read_only"):
         reader.say("no")
     assert contents(client, f"{prefix}:{{*") == before
+
+
+def test_a_disabled_memory_keeps_messages_serves_what_is_ready_and_asks_no_model(client, prefix):
+    """Catches a switch that stops reads too, or that leaves out of sight what was ready when it was thrown."""
+    world = World(client, prefix)
+    said = world.say(*[f"message {n}" for n in range(12)])
+    world.settle()
+    assert any(chunk.ready for chunk in world.om.chunks("harold"))
+    disabled = World(client, prefix, enabled="false")
+    said += disabled.say(*[f"more {n}" for n in range(20)])
+    disabled.settle()
+    disabled.sweep()
+    context = disabled.context()
+    assert any(block.kind == "observations" for block in context.blocks)
+    assert {message.id for message in context.messages} >= set(said[12:])
+    disabled.settle()
+    assert (disabled.model.requests, disabled.covering(), disabled.om.verify()) == ([], sorted(said), [])

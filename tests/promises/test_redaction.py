@@ -8,7 +8,7 @@ from planted import ALL, KEY, PASSWORD, SECRETS
 from planted import leaks as _leaks
 from world import World, contents
 
-from om_api import SettingsError
+from om_api import ObservationalMemory, SettingsError
 from om_api.domain.errors import ModelError, StoreError
 from om_api.domain.values import Outcome
 from om_api.store.backup import unused_values
@@ -254,6 +254,10 @@ def _said_twice(world):
     return ids
 
 
+def _dies(*_):
+    raise StoreError("away", stored=None)
+
+
 def test_what_is_removed_leaves_no_encrypted_value_and_what_others_say_stays(keyed):
     (said,) = _said_twice(keyed)
     assert len(keyed.om.erase("harold", message_id=said).messages) == 1
@@ -267,7 +271,7 @@ def test_what_is_removed_leaves_no_encrypted_value_and_what_others_say_stays(key
 def test_whoever_dies_before_the_values_are_removed_leaves_them_to_the_sweep(keyed, monkeypatch):
     (said,) = _said_twice(keyed)
     with monkeypatch.context() as dying, pytest.raises(StoreError):
-        dying.setattr(unused_values, "drop", lambda *_: (_ for _ in ()).throw(StoreError("away", stored=None)))
+        dying.setattr(unused_values, "drop", _dies)
         keyed.om.erase("harold", message_id=said)
     assert len(_values(keyed)) == 3
     keyed.sweep()
@@ -276,3 +280,42 @@ def test_whoever_dies_before_the_values_are_removed_leaves_them_to_the_sweep(key
     keyed.client.zadd(f"{keyed.prefix}:resources", {"harold": 1})
     keyed.sweep()
     assert (len(_values(keyed)), keyed.om.verify()) == (2, [])
+
+
+def _while_texts_are_read(monkeypatch, meanwhile):
+    """Has something happen, once, between the look at what is still said and the removal of what nobody says."""
+    looked, late = unused_values.texts, [meanwhile]
+
+    def texts(keys, resource):
+        found = yield from looked(keys, resource)
+        if late:
+            late.pop()()
+        return found
+
+    monkeypatch.setattr(unused_values, "texts", texts)
+    return late
+
+
+def test_a_removal_that_began_while_values_of_another_were_removed_is_left_to_the_sweep(keyed, monkeypatch):
+    (mine,), (others,) = _said_twice(keyed), keyed.say("mail cid@example.com", thread="t-3")
+    other = ObservationalMemory(keyed.settings, client=keyed.client)
+
+    def another_dies():
+        with monkeypatch.context() as dying, pytest.raises(StoreError):
+            dying.setattr(unused_values, "drop", _dies)
+            other.erase("harold", message_id=others)
+
+    late = _while_texts_are_read(monkeypatch, another_dies)
+    keyed.om.erase("harold", message_id=mine)
+    assert (late, len(_values(keyed))) == ([], 3)  # the other's value is there still
+    assert int(keyed.client.hget(f"{keyed.prefix}:{{harold}}:redacted", "~"))
+
+
+def test_a_value_that_is_said_again_while_its_last_message_is_erased_can_be_put_back(keyed, monkeypatch):
+    (said,) = keyed.say("mail ada@example.com")
+    again = {"role": "user", "content": "and again ada@example.com", "resource_id": "harold", "thread_id": "t-1"}
+    other = ObservationalMemory(keyed.settings, client=keyed.client)
+    late = _while_texts_are_read(monkeypatch, lambda: other.add_message(again))
+    keyed.om.erase("harold", message_id=said)
+    assert late == []
+    assert "and again ada@example.com" in keyed.context().text

@@ -4,6 +4,7 @@ import pytest
 from world import World
 
 from om_api import InvalidInputError
+from om_api.domain.errors import NotFoundError
 from om_api.domain.values import Outcome
 from om_workers.llm.scripted import Scripted
 
@@ -149,3 +150,27 @@ def test_a_memory_goes_there_and_back_with_what_is_kept(house):
     assert house.om.working_memory("olga").fields == {"Name": "Bo"}
     assert house.om.undo_working_memory("olga").working_memory.fields == {"Name": "Ada"}
     assert house.om.verify() == []
+
+
+def test_a_change_can_be_taken_back_and_that_too_back_to_the_first(house):
+    om, undone = house.om, lambda: house.om.undo_working_memory("harold").working_memory.fields
+    with pytest.raises(NotFoundError, match="no former version"):
+        om.undo_working_memory("harold")
+    om.update_working_memory({"City": "Graz"}, "harold")
+    assert (undone(), undone()) == ({}, {"City": "Graz"})
+    om.update_working_memory({"City": "Rome"}, "harold")
+    assert (undone(), undone()) == ({"City": "Graz"}, {"City": "Rome"})
+
+
+def test_what_is_erased_is_found_nowhere_and_whoever_read_it_before_writes_nothing_back(house):
+    om = house.om
+    for city in ("Graz in Styria", "Rome"):
+        om.update_working_memory({"City": city, "Name": "Ada"}, "harold", by="lotte")
+    read = om.working_memory("harold")
+    assert om.erase("harold", matching="styria").outcome is Outcome.CLEARED
+    assert [each.fields for each in om.working_memory_versions("harold")] == [{"Name": "Ada"}]
+    assert om.working_memory("harold").fields == {"Name": "Ada", "City": "Rome"}
+    assert b"Styria" not in str(house.client.hgetall(f"{house.prefix}:{{harold}}:working")).encode()
+    om.erase("harold", matching="rome")
+    assert om.update_working_memory({"City": "Rome"}, "harold", version=read.version).outcome is Outcome.SUPERSEDED
+    assert om.working_memory("harold").fields == {"Name": "Ada"}

@@ -1,6 +1,7 @@
 """What a message weighs: one test for each line of docs/tokens.md."""
 
 import base64
+import hashlib
 import os
 import random
 import socket
@@ -8,6 +9,7 @@ import subprocess
 import sys
 
 import pytest
+from tiktoken_ext import openai_public
 
 from om_api import Message
 from om_api.domain import tokens
@@ -103,6 +105,16 @@ def test_counters_are_exact_or_estimate_and_other_kinds_refused():
     ]:  # fmt: skip
         assert tokens.estimate(text) == expected, (text, expected)
         assert tokens.counter("estimate")(text) == expected, (text, expected)
+
+
+def test_the_vocabulary_is_the_one_that_tiktoken_fetches(monkeypatch):
+    told = {}
+    monkeypatch.setattr(openai_public, "load_tiktoken_bpe", lambda url, expected_hash: told.update(sha=expected_hash))
+    theirs = openai_public.o200k_base()
+    ranks = tokens._encoding()._mergeable_ranks
+    fetched = b"".join(b"%s %d\n" % (base64.b64encode(token), rank) for token, rank in ranks.items())
+    assert hashlib.sha256(fetched).hexdigest() == told["sha"]
+    assert (tokens._encoding().name, tokens._PIECES) == (theirs["name"], theirs["pat_str"])
 
 
 @pytest.mark.nightly

@@ -1,10 +1,12 @@
 """`om audit`: what was operated, by whatever door, and by whom; and that it can be read."""
 
+import json
 from urllib.parse import quote
 
 import pytest
 
 from om_api.cli.attempt import user
+from om_api.client.memory import ObservationalMemory
 from om_api.domain.audit.audit_entry import AuditEntry
 
 
@@ -116,3 +118,19 @@ def test_an_agents_user_does_what_it_may_and_is_told_that_the_trail_does_not_hav
     assert "this is not in the audit trail (om audit)" in done.stderr
     assert password not in done.stderr
     assert [did for did, *_ in told(world)] == ["user_set"]
+
+
+def test_follow_goes_on_behind_what_was_shown_until_it_is_interrupted(om, add, monkeypatch):
+    asked, follow = [], ObservationalMemory.follow_audit
+
+    def until_interrupted(self, after, **wanted):
+        asked.append(wanted)
+        add("resumed")
+        yield next(follow(self, after, **wanted))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ObservationalMemory, "follow_audit", until_interrupted)
+    add("paused")
+    done = om("audit", "harold", "--who", "shop", "--follow", "--json")
+    assert [json.loads(line)["did"] for line in done.stdout.splitlines()] == ["paused", "resumed"]
+    assert ([(each["who"], each["resource_id"]) for each in asked], done.exit_code) == ([("shop", ("harold",))], 130)

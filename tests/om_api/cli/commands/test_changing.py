@@ -343,3 +343,27 @@ def test_what_cannot_be_retried_is_exit_code_2_and_all_are_dropped_after_one_yes
     assert len(result.stdout.splitlines()) == 1
     assert om_json("rejected", "list") == {}
     assert om("rejected", "drop", "harold", "--all").stderr == "nothing of harold was rejected\n"
+
+
+def test_what_became_of_a_move_an_undo_and_a_forgotten_observation_is_printed(om, observed):
+    first, *rest = observed.om.observations("harold")
+    assert om("forget", "harold", first.id, "--yes").stdout == "cleared\n"
+    assert observed.om.observations("harold") == rest
+    before = observed.covering()
+    for to, printed in (("resource", "rest\n"), ("thread", "activated\n"), ("resource", "activated\n")):
+        assert om("migrate-scope", "harold", "--to", to).stdout == printed
+    observed.reflect_now()
+    newest = observed.om.generations("harold")[0].n
+    for n, printed in ((newest, "rest\n"), (0, "restored\n")):
+        assert om("restore", "harold", str(n)).stdout == printed
+    assert {each.id for each in observed.om.observations("harold")} >= {each.id for each in rest}
+    assert "has no generation 7" in om("restore", "harold", "7").stderr
+    assert observed.covering() == before
+
+
+def test_a_move_that_waits_for_a_worker_in_vain_says_that_nothing_changed(om, world):
+    world.say(*[f"message {n}" for n in range(12)])
+    world.claim()
+    world.perform(*world.next_task())
+    result = om("migrate-scope", "harold", "--to", "thread", "--wait", "0.1")
+    assert (result.exit_code, result.stdout, "nothing has changed" in result.stderr) == (0, "busy\n", True)
