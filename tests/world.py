@@ -40,11 +40,11 @@ SMALL = {
 
 
 # Multiplies every deadline of `wait_until`: raise it on a machine that is busy with other things.
-PATIENCE = float(os.environ.get("OM_TEST_PATIENCE", "2"))
+PATIENCE = float(os.environ.get("TEST_PATIENCE", "2"))
 
 
 def wait_until(predicate: Callable[[], Any], description: str, seconds: float = 30) -> None:
-    """Poll until the predicate holds; fail with the description after `seconds` times OM_TEST_PATIENCE."""
+    """Poll until the predicate holds; fail with the description after `seconds` times TEST_PATIENCE."""
     end = time.monotonic() + seconds * PATIENCE
     while not predicate():
         if time.monotonic() > end:
