@@ -91,7 +91,7 @@ def _changed(
         bringing = bring_back(keys, resource, wanted)
         yield from bringing if done else _telling(_NOTHING.format(resource=resource), bringing, stored=False)
         try:
-            done.append((yield from change()))
+            did = yield from change()
         except InvalidInputError:  # as of what was removed before, by a call that did not come this far
             if not done:
                 yield from settle(keys, resource, language, removes=removes, holder=holder)
@@ -100,6 +100,10 @@ def _changed(
             if tried == _TRIES - 1 or not (yield from _is_archived(keys, resource, wanted)):
                 raise
             continue
+        else:
+            if done == [Outcome.SUPERSEDED]:  # nothing was changed, because some of it had been archived again
+                done.clear()
+            done.append(did)
         if not (removes and (yield from _is_archived(keys, resource, wanted))):
             settling = settle(keys, resource, language, removes=removes, holder=holder)
             yield from _telling(_HALF.format(resource=resource), settling, stored=None)

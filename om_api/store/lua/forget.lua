@@ -1,13 +1,18 @@
--- forget(record, observations, source, segment, draft, rejected, known, thread; epoch, seq, tokens, pinned, pins, last, [entry]...)
+-- forget(record, observations, source, segment, draft, rejected, known, thread, archived; epoch, seq, tokens, pinned, pins, last, archived_as, [entry]...)
 -- Removes one observation, the messages behind it, their index and what the quarantine says of them, because its owner says so. The record's seq moves on: a migration that
 -- read the observation must not bring it back. What was pinned of it, and stands nowhere else, is no longer (`pins`, '' = nothing).
 -- What its thread says by it, whose newest message is `last`, goes too: a task, a suggested response, a title that was suggested.
--- Returns 'cleared', or 'superseded' when it is not (or no longer) among the observations, or what is pinned is not as it was read.
-local record, observations, source, segment, draft, rejected, known, thread = unpack(KEYS, 1, 8)
-local epoch, seq, tokens, pinned, pins, last = unpack(ARGV, 1, 6)
+-- Time 0: a client brings the archived messages back, and plans to forget their observation. Time 1: its hold on the resource expires, and a
+-- worker archives them again, under the name `archived_as`. Time 2: nothing changes; the client brings them back and repeats it.
+-- Returns 'cleared', or 'superseded' when it is not (or no longer) among the observations, its messages are archived, or the pins changed.
+local record, observations, source, segment, draft, rejected, known, thread, archived = unpack(KEYS, 1, 9)
+local epoch, seq, tokens, pinned, pins, last, archived_as = unpack(ARGV, 1, 7)
 
 local version = redis.call('HMGET', record, 'epoch', 'pins')
 if version[1] ~= epoch or (version[2] or '') ~= pinned or redis.call('ZCOUNT', observations, seq, seq) ~= 1 then
+  return 'superseded'
+end
+if redis.call('ZSCORE', archived, archived_as) then
   return 'superseded'
 end
 redis.call('LLEN', rejected)
@@ -20,7 +25,7 @@ for _, noted in ipairs({'current_task', 'suggested_response', 'title'}) do
     redis.call('HDEL', thread, noted, noted .. '_at', noted .. '_from', noted .. '_by')
   end
 end
-for slot = 7, #ARGV do
+for slot = 8, #ARGV do
   redis.call('LREM', rejected, 0, ARGV[slot])
 end
 redis.call('UNLINK', source, segment, draft)

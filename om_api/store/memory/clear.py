@@ -17,7 +17,7 @@ from om_api.store.driver.steps import Batch, Steps, Verb, batch, exact, if_permi
 from om_api.store.memory import due, model_cooldown
 from om_api.store.memory.content import Content, content
 from om_api.store.memory.decoding import KEPT, as_generation, unsealed_threads
-from om_api.store.memory.keys import Keys, ResourceKeys
+from om_api.store.memory.keys import Keys, ResourceKeys, tail_of
 from om_api.store.memory.quarantine import PLACEHOLDER, as_listed, as_rejected
 from om_api.store.memory.reading import as_scope, generations, observations, stored_scope
 
@@ -293,7 +293,8 @@ def forget(keys: Keys, scope: Scope, epoch: str, stored: Stored) -> Steps[Outcom
     kept = written(pin for pin in pins_of(pinned or b"") if left.hold(pin) or not gone.hold(pin))
     entries = [entry for entry in quarantined if as_rejected(entry).observation == name]
     names = [of.record(scope), of.observations(scope), of.source(name), of.segment(name), of.draft(scope)]
-    names += [of.rejected, of.known(stored.observation.thread_id), of.thread(stored.observation.thread_id)]
+    names += [of.rejected, of.known(stored.observation.thread_id), of.thread(stored.observation.thread_id), of.archived]
     last = "".join(stored.observation.message_ids[-1:])
-    args = [epoch, exact(stored.seq), stored.observation.tokens, pinned or b"", kept, last, *entries]
+    args = [epoch, exact(stored.seq), stored.observation.tokens, pinned or b"", kept, last]
+    args += [tail_of(of, of.source(name)), *entries]
     return (yield from Verb("forget", names, args, outcome))

@@ -16,6 +16,10 @@ from om_api.store.memory import clear
 from om_workers.work.archiver import Archiver
 
 
+def fail():
+    raise ArchiveError("it cannot be reached")
+
+
 def test_of_two_owners_the_second_may_have_read_before_the_first_was_done(old, before):
     """Time 0: both read what is archived. Time 1: one erases, and has the rest archived again. Time 2: the other one goes on."""
     old.move()
@@ -35,10 +39,6 @@ def test_of_two_owners_the_second_may_have_read_before_the_first_was_done(old, b
 def test_who_died_after_a_change_is_completed_by_who_repeats_it(old, before):
     """Time 0: a message was erased in Redis. Time 1: the archive is away: its rows still hold it. Time 2: it is repeated."""
     old.move()
-
-    def fail():
-        raise ArchiveError("it cannot be reached")
-
     before("fence", fail, old.world.om._connection)
     with pytest.raises(ArchiveError, match="repeat"):
         old.world.om.erase("harold", matching="m10")
@@ -49,27 +49,32 @@ def test_who_died_after_a_change_is_completed_by_who_repeats_it(old, before):
     assert len(old.said()) == 5
 
 
+def _expire_and_archive(old):
+    old.world.client.delete(old.of.hold)
+    assert old.move()
+
+
 def test_a_cleared_thread_takes_along_what_was_archived_once_its_hold_expired(old):
     """Time 0: a client plans to clear a thread. Time 1: its hold expires, a worker archives a source. Time 2: it clears."""
     keys = old.world.services.keys
-
-    def expire_and_archive():
-        old.world.client.delete(old.of.hold)
-        assert old.move()
-
     clearing = partial(clear.clear_thread, keys, Scope("harold"), "t-1", len)
     steps = changed(keys, "harold", "auto", clearing, everything)
-    assert old.run(interrupted(steps, "clear_thread", expire_and_archive)).outcome is Outcome.CLEARED
+    assert old.run(interrupted(steps, "clear_thread", lambda: _expire_and_archive(old))).outcome is Outcome.CLEARED
     assert (old.said(), old.marks(), old.in_rows("harbour")) == ([], {}, [])
+
+
+def test_forget_takes_along_messages_that_were_archived_once_its_hold_expired(old):
+    """Time 0: a client plans to forget. Time 1: its hold expires, a worker archives the messages. Time 2: it forgets."""
+    old.move()
+    first = old.world.om.observations("harold")[0]
+    steps = old.world.om._core.owning.forget(first.id, "harold")
+    assert old.run(interrupted(steps, "forget", lambda: _expire_and_archive(old))) is Outcome.CLEARED
+    assert (old.in_rows("m10"), f"source:{first.id}" in old.marks(), old.stands("source")) == ([], False, [])
 
 
 def test_nothing_is_changed_while_the_archive_is_away_or_not_set(old, before):
     old.move()
     marks, bare = old.marks(), World(old.world.client, old.world.prefix).om
-
-    def fail():
-        raise ArchiveError("it cannot be reached")
-
     before("read", fail, old.world.om._connection)
     with pytest.raises(ArchiveError, match="cannot be reached"):
         old.world.om.erase("harold", matching="m10")
@@ -85,9 +90,6 @@ def test_nothing_is_changed_while_the_archive_is_away_or_not_set(old, before):
 
 
 def test_a_clear_that_the_archive_does_not_answer_says_what_was_done(old, before):
-    def fail():
-        raise ArchiveError("it cannot be reached")
-
     old.move()
     before("remove", fail, old.world.om._connection)
     with pytest.raises(ArchiveError, match=r"harold was changed in Redis, and the archive still holds .* repeat"):

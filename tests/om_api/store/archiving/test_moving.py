@@ -74,21 +74,17 @@ def _discard_all(old, *_):
     old.archive.discard("harold", old.archive.names("harold"))
 
 
-def test_while_one_holds_it_nobody_else_archives_any_of_it(old, monkeypatch):
+def test_while_one_holds_it_nobody_else_archives_any_of_it_and_of_two_holders_neither(old, monkeypatch):
     """Breaks when what was seen of the lock is believed for longer than the lock lives."""
-    own = [plan._replace(holder="somebody") for plan in old.planned()]
-    assert _holding(old, lambda _: (old.move(), old.run(move(old.world.services.keys, own)))) == (0, 0)
-    with monkeypatch.context() as late:
-        late.setattr(holding, "_PATIENCE_MS", -1_000)
-        assert old.move() == 0
-    assert old.move() == 4
 
-
-def test_the_holder_archives_and_of_two_neither(old):
     def archive(holder):
         own = [plan._replace(holder=holder) for plan in old.planned()]
         return old.run(move(old.world.services.keys, own))
 
+    assert _holding(old, lambda _: (old.move(), archive("somebody"))) == (0, 0)
+    with monkeypatch.context() as late:
+        late.setattr(holding, "_PATIENCE_MS", -1_000)
+        assert old.move() == 0
     assert _holding(old, lambda _: _holding(old, archive)) == 0
     assert _holding(old, archive) == 4
     assert len(old.marks()) == 4
@@ -133,7 +129,7 @@ def test_who_died_holds_it_for_a_quarter_of_an_hour_and_no_longer(old):
     assert 800 < old.world.client.ttl(old.of.hold) <= 900
 
 
-def test_what_is_younger_stays_and_says_when_it_may_go(old):
+def test_what_is_younger_or_in_force_stays_and_says_when_it_may_go(old):
     ages = sorted(each.at for each in old.past().ready if each.kind == "messages")
     found = old.past(before=ages[0])
 
@@ -141,13 +137,10 @@ def test_what_is_younger_stays_and_says_when_it_may_go(old):
     assert found.next_at is not None
     assert ages[0] < found.next_at <= ages[1]
 
-
-def test_the_generation_in_force_stays_and_earlier_ones_may_go(old):
     assert not [each for each in old.past().ready if each.kind == "generation"]
 
     old.world.om.force_reflect("harold")
     old.world.settle()
-
     assert [each.name for each in old.past().ready if each.kind == "generation"] == ["reflections|1"]
 
 
@@ -164,24 +157,18 @@ def test_what_is_due_comes_first_the_longest_and_again_when_it_was_said(store):
     assert not store.client.zscore(store.keys.archivable, "later")
 
 
-def test_a_fault_is_told_since_it_began_until_it_is_over(store):
-    store.run(archivable.failed(store.keys, "the disk is full"))
-    since = store.run(archivable.fault(store.keys)).since
-    store.run(archivable.failed(store.keys, "it cannot be reached"))
-    found = store.run(archivable.backlog(store.keys)).fault
-
-    assert (found.since, found.why) == (since, "it cannot be reached")
-    store.run(archivable.recovered(store.keys))
-    assert store.run(archivable.fault(store.keys)) is None
-
-
-def test_how_far_archiving_is_behind(store):
+def test_how_far_archiving_is_behind_and_a_fault_since_it_began_until_it_is_over(store):
     assert store.run(archivable.backlog(store.keys)) == archivable.ArchiveBacklog(0, 0, None)
-
     now = int(store.client.time()[0]) * 1000
     store.run(archivable.expect(store.keys, ["harold"], now - 60_000))
     store.run(archivable.expect(store.keys, ["albert"], now + 3_600_000))
+    store.run(archivable.failed(store.keys, "the disk is full"))
+    since = store.run(archivable.fault(store.keys)).since
+    store.run(archivable.failed(store.keys, "it cannot be reached"))
     found = store.run(archivable.backlog(store.keys))
 
     assert found.due == 1
     assert 60_000 <= found.behind_ms < 120_000
+    assert (found.fault.since, found.fault.why) == (since, "it cannot be reached")
+    store.run(archivable.recovered(store.keys))
+    assert store.run(archivable.fault(store.keys)) is None
