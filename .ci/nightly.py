@@ -22,14 +22,16 @@ PACKAGES = [
     "redis-server",
     "postgresql",
     "rabbitmq-server",
+    "libfaketime",
     "nodejs",
     "chromium",
     "fonts-noto-color-emoji",
     "systemd",
     "prometheus",
 ]
+CALLERS = {"MAKEFLAGS", "MAKEOVERRIDES", "MFLAGS", "MAKELEVEL", "ONLY", "FRESH"}
 PARTS = {  # the shortest first: what is broken outright shows early
-    "tests": f"{PYTEST} -m nightly -n 2 --dist loadfile --timeout 600",
+    "tests": f"{PYTEST} -m nightly -n 2 --dist loadfile --timeout 600 --ignore tests/clients",
     "gate": "make gate",
     "inspector": "make inspector",
     "typescript": "make typescript",
@@ -54,16 +56,16 @@ def main() -> int:
     """Run what has not passed on this tree yet; 1 if anything failed."""
     parser = argparse.ArgumentParser(prog="make nightly", description=__doc__.partition("\n")[0])
     parser.add_argument("only", nargs="*", help=f"some of the parts: {', '.join(PARTS)}")
-    parser.add_argument("--fresh", action="store_true", help="run what passed on this tree again")
+    parser.add_argument("--fresh", action="store_true", help="run parts that already passed on this tree")
     asked = parser.parse_args()
     if unknown := set(asked.only) - set(PARTS):
         parser.error(f"unknown part: {', '.join(sorted(unknown))}; choose from {', '.join(PARTS)}")
     FOLDER.mkdir(exist_ok=True)
     subprocess.run([ROOT / ".ci" / "packages", *PACKAGES], check=False)  # noqa: S603
-    tree, passed = _tree(), {} if asked.fresh else _passed()
+    tree, passed = _tree(), _passed()
     rows, failed = [], False
     for name in asked.only or PARTS:
-        if name in passed and passed[name]["tree"] == tree:
+        if not asked.fresh and name in passed and passed[name]["tree"] == tree:
             rows.append((name, "passed before", passed[name]["seconds"], passed[name]["last"]))
             continue
         _print(f"== {name}: {PARTS[name]}")
@@ -74,7 +76,7 @@ def main() -> int:
             passed[name] = {"tree": tree, "seconds": seconds, "last": last}
             STATE.write_text(json.dumps(passed, indent=1))
         _print(_row(*rows[-1]))
-    _print("\n" + "\n".join(_row(*row) for row in [("part", "result", "time", "its last line"), *rows]))
+    _print("\n" + "\n".join(_row(*row) for row in [("part", "result", "time", "last line"), *rows]))
     return failed
 
 
@@ -82,8 +84,8 @@ def _run(name: str) -> tuple[int, float, str]:
     """Run a part with its output in a file: its exit code, its seconds, the last line that it printed."""
     log, began = FOLDER / f"{name}.log", time.monotonic()
     with log.open("wb") as out:
-        # without what the calling make was given: ONLY= there is not ONLY= of a part
-        environ = {name: text for name, text in os.environ.items() if not name.startswith("MAKE")}
+        # make exports its variables: ONLY= of `make nightly` must not become ONLY= of a part
+        environ = {name: text for name, text in os.environ.items() if name not in CALLERS}
         environ |= {"CI": "true", "VENV": sys.prefix}
         done = subprocess.run(  # noqa: S602 - the commands above
             PARTS[name], shell=True, cwd=ROOT, env=environ, stdout=out, stderr=subprocess.STDOUT, check=False
@@ -98,10 +100,15 @@ def _row(name: str, result: str, seconds: float | str, last: str) -> str:
 
 
 def _tree() -> str:
-    """What the working tree holds, in one word: the commit and what was changed since."""
-    words = (["rev-parse", "HEAD"], ["diff", "HEAD"], ["status", "--porcelain"])
-    found = [subprocess.run(["git", *each], cwd=ROOT, capture_output=True, check=True).stdout for each in words]  # noqa: S603, S607
-    return hashlib.sha256(b"\n".join(found)).hexdigest()[:16]
+    """A digest of the working tree: the commit, the changes since, and the files that git does not track yet."""
+    committed, changed = _git("rev-parse", "HEAD"), _git("diff", "HEAD")
+    names = _git("ls-files", "--others", "--exclude-standard", "-z").split(b"\0")
+    contents = [(ROOT / name.decode()).read_bytes() for name in names if name]
+    return hashlib.sha256(b"\n".join([committed, changed, *names, *contents])).hexdigest()[:16]
+
+
+def _git(*words: str) -> bytes:
+    return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, check=True).stdout  # noqa: S603, S607
 
 
 def _passed() -> dict[str, dict[str, str | float]]:

@@ -14,15 +14,14 @@ from postgres import Postgres
 from processes import hear_ctrl_c
 from servers import BINARIES, Cluster
 from stores import Store, embedded, everlasting
-from world import wait_until
 
 from om_api.store.memory.keys import Keys
 from om_api.store.memory.push import ServerClock
 
 T = TypeVar("T")
-ON_A_CLUSTER = bool(os.environ.get("OM_TEST_CLUSTER"))
-settings.register_profile("busy machine", deadline=None)  # how long an example takes says nothing of whether it holds
-settings.load_profile("busy machine")
+ON_A_CLUSTER = bool(os.environ.get("TEST_CLUSTER"))
+settings.register_profile("no deadline", deadline=None)  # no test depends on a measured time
+settings.load_profile("no deadline")
 hear_ctrl_c()
 os.environ.pop("COLUMNS", None)  # tables would be as wide as where the tests were started
 
@@ -83,19 +82,13 @@ def own_store(server_client: Any, server_url: str, prefix: str, monkeypatch: Any
 @pytest.fixture(autouse=True)
 def _on_one_server(request: pytest.FixtureRequest) -> None:
     if ON_A_CLUSTER and request.node.get_closest_marker("one_server") and "client" in request.fixturenames:
-        pytest.skip("what it does itself needs one server")
-
-
-@pytest.fixture(name="wait_until")
-def _wait_until() -> Callable[..., None]:
-    """The same for tests that take it as an argument."""
-    return wait_until
+        pytest.skip("needs a single server")
 
 
 @pytest.fixture(scope="session")
 def server_url() -> Iterator[str]:
-    """A real server: the one OM_TEST_REDIS_URL names, else one of our own. None: skipped, in CI failed."""
-    if named := os.environ.get("OM_TEST_REDIS_URL"):
+    """The server that the tests of a process share: a new one, or the disposable one that TEST_REDIS_URL names."""
+    if named := os.environ.get("TEST_REDIS_URL"):
         yield named
         return
     with embedded() as url:
@@ -118,7 +111,8 @@ def prefix() -> str:
 @pytest.fixture(scope="session")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """Three primaries, each with a replica, for tests that leave them as they are."""
-    binary = BINARIES.get(os.environ.get("OM_TEST_CLUSTER", ""), BINARIES["embedded"])
+    named = os.environ.get("TEST_CLUSTER", "1")
+    binary = BINARIES["embedded" if named == "1" else named]
     with Cluster(tmp_path_factory.mktemp("cluster"), binary=binary) as started:
         yield started
 
@@ -134,7 +128,7 @@ def cluster_client(cluster: Cluster, prefix: str) -> Iterator[Any]:
 
 @pytest.fixture
 def client(request: pytest.FixtureRequest) -> Any:
-    """A client of a real server, or of a Cluster where OM_TEST_CLUSTER is set; the test's keys are gone afterwards."""
+    """A client of a real server, or of a Cluster where TEST_CLUSTER is set; the test's keys are gone afterwards."""
     return request.getfixturevalue("cluster_client" if ON_A_CLUSTER else "server_client")
 
 

@@ -25,11 +25,11 @@ _QUICK = ("-c", "fsync=off")  # its processes are killed, the power is not cut
 
 def folder_of_programs() -> Path:
     """Where the newest installed server's programs are."""
-    named = os.environ.get("OM_TEST_POSTGRES")
+    named = os.environ.get("TEST_POSTGRES")
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
     if named or found:
         return Path(named) if named else found[-1].parent
-    missing = "postgresql is not installed: apt-get install postgresql brings it, or OM_TEST_POSTGRES names its bin"
+    missing = "postgresql is not installed: apt-get install postgresql brings it, or TEST_POSTGRES names its bin"
     if os.environ.get("CI"):
         pytest.fail(missing)
     pytest.skip(missing)

@@ -29,11 +29,11 @@ def started(command: Sequence[str], **options: Any) -> Iterator[subprocess.Popen
 
 
 @contextlib.contextmanager
-def api_started(environ: Mapping[str, str], **options: Any) -> Iterator[str]:
-    """`om api` on a port of its own while the block runs: its URL, once it is ready."""
+def api_started(environ: Mapping[str, str], *words: str, **options: Any) -> Iterator[str]:
+    """`om api` on a port of its own while the block runs, with further words: its URL, once it is ready."""
     port = str(reserve_port())
     url = f"http://127.0.0.1:{port}"
-    with started([OM, "api", "--port", port], env={**os.environ, **environ}, **options):
+    with started([OM, "api", "--port", port, *words], env={**inherited(), **environ}, **options):
         wait_until(lambda: _is_ready(url), "the API", 60)
         yield url
 

@@ -18,7 +18,7 @@ def program(name: str) -> str:
     """The path of a program."""
     if found := shutil.which(name):
         return found
-    missing = f"{name} is not installed: .ci/run says which package of the system brings it"
+    missing = f"{name} was not found on PATH; .ci/nightly.py lists the Debian packages"
     if os.environ.get("CI"):
         pytest.fail(missing)
     pytest.skip(missing)

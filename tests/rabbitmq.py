@@ -26,9 +26,9 @@ default_pass = loopback
 
 
 def binary() -> str:
-    """Where the server is; '' where none is installed. `OM_TEST_RABBITMQ` names one elsewhere."""
+    """Where the server is; '' where none is installed. `TEST_RABBITMQ` names one elsewhere."""
     found = (str(path) for place in _PLACES for path in Path("/").glob(place.removeprefix("/")))
-    return os.environ.get("OM_TEST_RABBITMQ") or next(found, "")
+    return os.environ.get("TEST_RABBITMQ") or next(found, "")
 
 
 class RabbitMQ(Daemon):

@@ -2,6 +2,7 @@
 
 import contextlib
 import threading
+import time
 from collections import deque
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -18,11 +19,16 @@ class Came(NamedTuple):
 
 
 class Receiver:
-    """`came` is what it got; `says` are the next statuses, then 204. While `held` is clear nobody is answered."""
+    """`came` is what it got; `says` are the next statuses, then 204. While `held` is clear nobody is answered.
+
+    Each answer has the `body`, a byte each `pause`.
+    """
 
     def __init__(self) -> None:
         self.came: list[Came] = []
         self.says: deque[int] = deque()
+        self.body = b""
+        self.pause = 0.0
         self.held = threading.Event()
         self.held.set()
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
@@ -50,8 +56,12 @@ class Receiver:
                 with contextlib.suppress(OSError):  # who waited no longer is gone
                     self.send_response(receiver.says.popleft() if receiver.says else 204)
                     self.send_header("location", receiver.url)
-                    self.send_header("content-length", "0")
+                    self.send_header("content-length", str(len(receiver.body)))
                     self.end_headers()
+                    for byte in receiver.body if receiver.pause else ():
+                        self.wfile.write(bytes([byte]))
+                        time.sleep(receiver.pause)
+                    self.wfile.write(b"" if receiver.pause else receiver.body)
 
             def log_message(self, *_: Any) -> None:
                 """Say nothing."""

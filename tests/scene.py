@@ -467,3 +467,14 @@ def unchanged(store: Any, steps: Steps[Any]) -> Any:
     """What steps return that change nothing."""
     with nothing_changes(store):
         return store.run(steps)
+
+
+def counts(store: Any) -> dict[str, int]:
+    """The counters of unsealed messages."""
+    found = store.client.hgetall(store.keys.of("harold").tokens)
+    return {name.decode(): int(n) for name, n in found.items() if name not in {b"*key", b"*ids"}}
+
+
+def in_force(store: Any, scope: Scope = HAROLD) -> list[str]:
+    """The ids of the observations in force."""
+    return [each.observation.id for each in store.run(reading.observations(store.keys, scope))]

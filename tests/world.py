@@ -48,7 +48,7 @@ def wait_until(predicate: Callable[[], Any], description: str, seconds: float = 
     end = time.monotonic() + seconds * PATIENCE
     while not predicate():
         if time.monotonic() > end:
-            pytest.fail(f"waited {seconds * PATIENCE:g} s in vain for {description}")
+            pytest.fail(f"timed out after {seconds * PATIENCE:g} s waiting for {description}")
         time.sleep(0.02)
 
 
@@ -127,7 +127,6 @@ class World:
     ) -> None:
         named = {f"OM_{name.upper()}": value for name, value in changed.items()}
         small = {} if config_dir else SMALL  # the environment wins over files
-        named |= {"OM_PARTITIONS": parts} if (parts := os.environ.get("TEST_PARTITIONS")) else {}
         self.settings = load_settings(config_dir, {**small, **named, "OM_PREFIX": prefix})
         self.client, self.prefix = client, prefix
         self.model = model or Scripted.echo()
@@ -163,6 +162,14 @@ class World:
             for text in texts
         ]
         return list(self.om.add_messages(messages).ids)
+
+    def plainly(self, name: str, content: str, thread: str = "t-1") -> None:
+        """A writer that knows no script writes a message and hints at it; it is adopted."""
+        key = f"{self.prefix}:{{harold}}:messages:{thread}"
+        member = json.dumps({"id": name, "role": "user", "content": content})
+        self.client.zadd(key, {member: time.time() * 1000})
+        self.client.zadd(f"{self.prefix}:adopt", {key: 0})
+        self.sweep()
 
     def context(self, thread: str = "t-1", resource: str = "harold", **options: Any) -> Any:
         return self.om.get_context(thread, resource, **options)
@@ -233,6 +240,25 @@ class World:
                 self.perform(verb, *ids)
             if verb == "observe_chunk":
                 self._refill()
+
+    def until_given_up(self) -> None:
+        """Try to observe t-1 again and again: what cannot be observed is found, and a placeholder stands for it."""
+        for _ in range(18):
+            self.om.force_observe("t-1", "harold")
+            self.sweep()
+            self.tick_forgiving()
+
+    def while_it_thinks(self, meanwhile: Callable[[], Any], purpose: str = "") -> None:
+        """The model is asked once, for anything or for a purpose, and something happens before it answers."""
+        answer = self.model.complete
+
+        def complete(request: Any) -> Any:
+            if purpose in {"", request.purpose}:
+                self.model.complete = answer  # type: ignore[method-assign]
+                meanwhile()
+            return answer(request)
+
+        self.model.complete = complete  # type: ignore[method-assign]
 
     def next_task(self) -> tuple[str, ...]:
         """Take the oldest task that was passed on: its verb and its ids."""

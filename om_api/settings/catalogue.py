@@ -35,8 +35,6 @@ OTHER_VARIABLES = {
     "OM_LOG_LEVEL": "which log lines are written: DEBUG, INFO, WARNING, ERROR or CRITICAL and what is above it; else INFO",
     "OM_METRICS_KEY": "the key with which Prometheus reads the figures",
     "OM_PROMETHEUS_PORT": "port of Prometheus",
-    "OM_TEST_REDIS_URL": "the server that the tests may use",
-    "OM_TEST_CLUSTER": "set, the tests of the store run on a Cluster of their own instead of on one server",
 }
 PERMITTED = {  # of variables that are no settings: a pattern, and what it says in words
     "OM_CONCURRENCY": ("[1-9][0-9]{0,3}", "1 to 9,999"),

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from reports import write_block
 
-from adapters.frameworks import FRAMEWORKS, ROOT, Framework
+from adapters.frameworks import FRAMEWORKS, ROOT
 
 PAGE = ROOT / "docs" / "compatibility.md"
 _HEAD = ["| framework | version | installed in | the suite |", "| --- | --- | --- | --- |"]
@@ -21,36 +21,24 @@ def main() -> int:
     parser.add_argument("--jobs", default="2", help="processes of tests at once")
     parser.add_argument("--write", action="store_true", help=f"write the table into {PAGE.relative_to(ROOT)}")
     asked = parser.parse_args()
-    named = [FRAMEWORKS[name] for name in asked.only or FRAMEWORKS]
-    seconds = {each: _installed(each) for each in named}
-    there = [each for each, took in seconds.items() if took is not None]
-    passed = bool(there) and not _run(there, asked.jobs)
-    rows = [
-        f"| {each.name} | {each.version} | {seconds[each]:.0f} s | {'ok' if passed else 'failed'} |" for each in there
-    ]
-    print(*_HEAD, *rows, sep="\n")  # noqa: T201
-    if asked.write and passed and there == [*FRAMEWORKS.values()]:
-        write_block("adapters", "\n".join([*_HEAD, *rows]), PAGE)
-    return not (passed and there == named)
-
-
-def _installed(framework: Framework) -> float | None:
-    """How many seconds it took to install a framework; None, and said why, where it cannot be."""
-    began = time.monotonic()
-    try:
-        framework.install()
-    except subprocess.CalledProcessError as error:
-        print(f"{framework.name} cannot be installed: {error}")  # noqa: T201
-        return None
-    took = time.monotonic() - began
-    print(f"{framework.name} {framework.version} is installed, in {took:.0f} s", flush=True)  # noqa: T201
-    return took
-
-
-def _run(frameworks: list[Framework], jobs: str) -> int:
-    environ = {**os.environ, "ADAPTERS": " ".join(each.name for each in frameworks)}
-    command = [sys.executable, "-m", "pytest", "-n", jobs, "--dist", "load", str(Path(__file__).parent)]
-    return subprocess.run(command, env=environ, cwd=ROOT, check=False).returncode
+    named, rows = [FRAMEWORKS[name] for name in asked.only or FRAMEWORKS], {}
+    for each in named:
+        began = time.monotonic()
+        try:
+            each.install()
+        except subprocess.CalledProcessError as error:
+            print(f"{each.name} cannot be installed: {error}")  # noqa: T201
+            continue
+        rows[each.name] = f"| {each.name} | {each.version} | {time.monotonic() - began:.0f} s |"
+        print(rows[each.name], flush=True)  # noqa: T201
+    environ = {**os.environ, "ADAPTERS": " ".join(rows)}
+    command = [sys.executable, "-m", "pytest", "-n", asked.jobs, "--dist", "load", str(Path(__file__).parent)]
+    passed = bool(rows) and not subprocess.run(command, env=environ, cwd=ROOT, check=False).returncode
+    table = "\n".join([*_HEAD, *(f"{row} {'ok' if passed else 'failed'} |" for row in rows.values())])
+    print(table)  # noqa: T201
+    if asked.write and passed and len(rows) == len(FRAMEWORKS):
+        write_block("adapters", table, PAGE)
+    return not (passed and len(rows) == len(named))
 
 
 if __name__ == "__main__":

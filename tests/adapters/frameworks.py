@@ -5,10 +5,8 @@ import os
 import subprocess
 import sys
 import venv
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -42,14 +40,12 @@ class Framework(NamedTuple):
     def version(self) -> str:
         """The version that is installed."""
         told = f"from importlib.metadata import version; print(version({self.distribution!r}))"
-        found = subprocess.run([self.python, "-c", told], check=True, capture_output=True, text=True)
-        return found.stdout.strip()
+        return self.run(ROOT, "-c", told).strip()
 
     def run(self, cwd: Path, *words: str | Path, **environ: str) -> str:
         """Run a program in its environment; what it printed. Raises AssertionError with its last words when it fails."""
-        command = [self.python, *words]
         how = {"cwd": cwd, "env": clean(environ), "stdin": subprocess.DEVNULL}  # a driver would wait for the suite
-        done = subprocess.run(command, **how, capture_output=True, text=True, check=False)
+        done = subprocess.run([self.python, *words], **how, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
@@ -65,31 +61,12 @@ FRAMEWORKS = {
     for each in (
         Framework("langchain", "langchain", "langchain"),
         Framework("pydantic_ai", "pydantic-ai", "pydantic-ai-slim", makes_threads=True),
-        Framework(
-            "agent_framework", "agent-framework", "agent-framework-core", ("async", "stream"), makes_threads=True
-        ),
+        Framework("agent_framework", "agent-framework", "agent-framework-core", ("async", "stream"), True),
         Framework("openai_agents", "openai-agents", "openai-agents"),
         Framework("google_adk", "google-adk", "google-adk", makes_threads=True),
         Framework("agno", "agno", "agno", makes_threads=True),
     )
 }
-
-
-class Agent:
-    """An agent of a framework in a process of its own, which takes turns."""
-
-    def __init__(self, process: subprocess.Popen[str]) -> None:
-        self.process = process
-
-    def say(self, text: str, *replies: dict[str, Any], **said: Any) -> "Answered":
-        """A user's turn, with what the model is to reply at each call; what came of it."""
-        stdin, stdout = self.process.stdin, self.process.stdout
-        assert stdin is not None
-        assert stdout is not None
-        print(json.dumps({"say": text, "replies": replies, **said}), file=stdin, flush=True)
-        line = stdout.readline()
-        assert line, f"the agent ended with {self.process.wait(10)}"
-        return Answered(**json.loads(line))
 
 
 class Answered(NamedTuple):
@@ -101,18 +78,24 @@ class Answered(NamedTuple):
     calls: list[dict[str, Any]]
 
 
-@contextmanager
-def agent(framework: Framework, **environ: str) -> Iterator[Agent]:
-    """A new process with an agent in it, which ends with the block."""
-    with subprocess.Popen(
-        [framework.python, "-m", f"drivers.{framework.name}"],
-        cwd=HERE,
-        env=clean(environ),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
-        try:
-            yield Agent(process)
-        finally:
-            process.kill()
+class Agent:
+    """An agent of a framework in a process of its own, which takes turns until the block ends."""
+
+    def __init__(self, framework: Framework, **environ: str) -> None:
+        command, pipe = [framework.python, "-m", f"drivers.{framework.name}"], subprocess.PIPE
+        self._process = subprocess.Popen(command, cwd=HERE, env=clean(environ), stdin=pipe, stdout=pipe, text=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.communicate()
+
+    def say(self, text: str, *replies: dict[str, Any], **said: Any) -> Answered:
+        """A user's turn, with what the model is to reply at each call; what came of it."""
+        print(json.dumps({"say": text, "replies": replies, **said}), file=self._process.stdin, flush=True)
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        assert line, f"the agent ended with {self._process.wait(10)}"
+        return Answered(**json.loads(line))

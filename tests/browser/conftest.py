@@ -1,4 +1,4 @@
-"""A browser, and pages that it opens. Without OM_TEST_PAGES, which `make pages` sets, nothing here is collected."""
+"""A browser, and pages that it opens. Without TEST_PAGES, which `make pages` sets, nothing here is collected."""
 
 import os
 import secrets
@@ -13,7 +13,7 @@ from programs import program
 from browser.serving import Site
 from browser.visiting import Visit
 
-collect_ignore_glob = [] if os.environ.get("OM_TEST_PAGES") else ["test_*.py"]
+collect_ignore_glob = [] if os.environ.get("TEST_PAGES") else ["test_*.py"]
 _BUSY_MS = 60_000  # in which a page shows what it is to show, however slow the machine
 _OPTIONS = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--font-render-hinting=none"]
 
@@ -73,16 +73,6 @@ def signed_in(site: Site, browsers: Callable[..., Visit]) -> Callable[..., Visit
         return holding(browsers(site.api.url, **options), site, *site.key(role, *resources)[1:])
 
     return begun
-
-
-@pytest.fixture
-def at_work(site: Site, signed_in: Callable[..., Visit], agent: str) -> Visit:
-    """An agent's page, with raw messages below the threshold."""
-    site.world.say(*(f"Parcel {n} lies in Oslo." for n in range(5)), resource=agent, thread="t-1")
-    site.world.settle()
-    visit = signed_in("operator", agent)
-    visit.go(f"/ui/agents/{agent}")
-    return visit
 
 
 def holding(visit: Visit, site: Site, token: Any) -> Visit:

@@ -1,6 +1,5 @@
 """`om api` as a process of a test's own, with the keys and sessions of whoever looks at its pages."""
 
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
@@ -8,7 +7,7 @@ from typing import Any, Self
 import httpx2
 import redis
 from key_ring import KeyRing
-from processes import inherited
+from processes import OM, inherited
 from servers import Daemon
 from world import SMALL, World
 
@@ -17,7 +16,6 @@ from om_api.store.driver.connection import connected
 from om_api.store.fleet import sessions
 from om_api.store.memory.keys import Keys
 
-OM = str(Path(sys.executable).with_name("om"))
 CALM = {**SMALL, "OM_OBSERVE_IDLE_AFTER": "365d"}  # what was said long ago is not idle
 
 

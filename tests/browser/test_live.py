@@ -63,17 +63,18 @@ def test_a_page_is_live_though_a_script_of_it_comes_late(site, browsers, agent):
     expect(visit.page.locator("#live-state")).to_have_text("live")
 
 
-def test_events_come_as_they_happen_newest_first(site, browsers, agent):
-    site.world.say("The first word.", resource=agent)
-    site.world.settle()
-    visit = holding(browsers(site.api.url), site, site.key("reader", agent)[1])
-    visit.go(f"/ui/agents/{agent}/events")
+def test_a_page_that_is_open_while_its_key_is_revoked_goes_to_where_one_signs_in(site, browsers, agent):
+    site.world.say("Mine.", resource=agent)
+    key, token = site.key("reader", "*")
+    visit = browsers(site.api.url)
+    visit.expect("401|403|204|did not|ERR_")
+    holding(visit, site, token).go(f"/ui/agents/{agent}")
     expect(visit.page.locator("#live-state")).to_have_text("live")
+    site.ring.revoke(key.id)
+    site.world.say("Said after that.", resource=agent)
     site.world.om.pause(agent)
-    site.world.om.resume(agent)
-    rows = visit.page.locator("tbody tr")
-    expect(rows.nth(0)).to_contain_text("resumed")
-    expect(rows.nth(1)).to_contain_text("paused")
+    expect(visit.page).to_have_url(re.compile("/ui/sign-in"))
+    assert "Said after that" not in visit.page.content()
 
 
 @pytest.mark.parametrize("away", ["store", "server"])

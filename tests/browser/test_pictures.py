@@ -4,16 +4,20 @@ import contextlib
 import io
 import os
 import secrets
+import time
 from datetime import UTC, datetime
+from types import SimpleNamespace
 
 import pytest
 from pages import ROOT
 from PIL import Image
 
-from browser.past import billed, held, served
 from browser.serving import Site
+from om_api.billing.prices import MICROS
 from om_api.cli.demo import recording
 from om_api.domain.audit.audit_entry import AuditEntry
+from om_api.store.fleet import samples, spending
+from om_api.store.fleet.samples import TEN_MINUTES, TierSample
 from om_workers.llm.extractive import Extractive
 
 FOLDER = ROOT / "docs" / "pictures"
@@ -30,7 +34,7 @@ OWN = {
 FOR_ALL = "actor_model: gemini-2.5-flash\n  budget: {dollars_per_day: 2, calls_per_day: 500}"
 _MOST_BYTES = 120_000
 _COLORS = 160
-_WRITES = os.environ.get("OM_TEST_PAGES") == "write"
+_WRITES = os.environ.get("TEST_PAGES") == "write"
 
 
 @pytest.fixture(scope="module")
@@ -58,23 +62,47 @@ def demo(server_url, tmp_path_factory):
         yield site
 
 
+def _ms(days_ago):
+    return round((time.time() - days_ago * 86_400) * 1000)
+
+
 def _lived(world):
     """What agents of some weeks have: figures, bills, and people who looked after them."""
-    for name in ("harold", None):
-        held(world, name, 7)
-    for n, name in enumerate(("harold", "codie", "albert")):
-        billed(world, name, "gemini-2.5-flash", {ago: (0.9 + 0.07 * (ago * 5 % 7)) / (n + 1) for ago in range(10)})
-        billed(
-            world, name, "deepseek-chat", {ago: (0.2 + 0.04 * (ago * 3 % 5)) / (n + 1) for ago in range(10)}, "reflect"
-        )
+    for n, name in enumerate(("harold", "codie", "albert"), 1):
         for ago in range(10):
-            served(world, name, ago, contexts=320, tokens=9_000_000, cached=8_200_000, raw=80_000_000,
-                raw_cached=79_000_000)  # fmt: skip
+            _billed(world, name, "gemini-2.5-flash", "observe", ago, (0.9 + 0.07 * (ago * 5 % 7)) / n)
+            _billed(world, name, "deepseek-chat", "reflect", ago, (0.2 + 0.04 * (ago * 3 % 5)) / n)
+            served = {"contexts": 320, "tokens": 9_000_000, "cached": 8_200_000}
+            served |= {"raw": 80_000_000, "raw_cached": 79_000_000}
+            clock = SimpleNamespace(ms=lambda ago=ago: _ms(ago))
+            world.services.run(spending.tell(world.services.keys, clock, {name: served}))
+    for n in range(7 * 144):  # every ten minutes of a week: notes grow, then are condensed
+        notes, kept = 2_000 + 300 * (n % 100), 3_000 + 40 * (n // 100)
+        taken = TierSample(messages=6_000 + 1_500 * (n % 8), chunks=2_000 * (n % 3), observations=notes,
+            reflections=kept, observed=(notes + kept) * (6 + n // 200), micros=900 * n, contexts=2 * n,
+            tokens=50_000 * n, cached=42_000 * n, raw=80_000 * n + 200 * n * n,
+            raw_cached=70_000 * n + 190 * n * n)  # fmt: skip
+        held = {"harold": taken, None: taken}
+        world.services.run(samples.add(world.services.keys, [TEN_MINUTES], _ms(7 - n / 144), held))
     for did, via, who, of in (("settings_changed", "cli", "lotte@laptop", "reflection.review"),
         ("line_corrected", "http", "0f3c21aa97de", "01a21727c22d"), ("approved", "http", "0f3c21aa97de", ""),
         ("exported", "cli", "lotte@laptop", "")):  # fmt: skip
         label = "Bram's key" if via == "http" else ""
         world.om.add_audit(AuditEntry(did=did, via=via, who=who, label=label, resource="codie", of=of))
+
+
+def _billed(world, resource, model, purpose, ago, dollars):
+    """20 calls of a model on a day that is so long ago, of 2,000 tokens each, half of them cached."""
+    keys, day, micros = world.services.keys, spending.day_of(_ms(ago)), round(dollars * MICROS)
+    bill = {"micros": micros, "calls": 20, "input": 40_000, "cached": 20_000, "output": 8_000}
+    named = {spending.field(model, purpose, what): amount for what, amount in bill.items()}
+    named |= {"all|micros": micros, "all|calls": 20, "all|tokens": 48_000}
+    world.client.zincrby(keys.spenders(day), micros, resource)
+    for key in (keys.spent_by(day, resource), keys.spent(day)):
+        for name, amount in named.items():
+            world.client.hincrby(key, name, amount)
+        world.client.expire(key, spending.KEPT_S)
+    world.client.expire(keys.spenders(day), spending.KEPT_S)
 
 
 def _acted(visit, name):

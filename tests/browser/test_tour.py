@@ -3,36 +3,25 @@
 import shlex
 import subprocess
 
-import httpx2
 import pytest
 from pages import ROOT, blocks
 from playwright.sync_api import expect
 from ports import reserve_port
-from processes import inherited
-from servers import Daemon
+from processes import OM
 
-from browser.serving import OM
+from browser.serving import Api
 
 _PAGE = (ROOT / "docs" / "ui.md").read_text("utf-8")
 
 
-class Everything(Daemon):
+class Everything(Api):
     """`om up` in a folder of its own; the page's commands are typed beside it."""
 
-    starts_s = 240.0  # however slow the machine
-
     def __init__(self, folder):
+        super().__init__(folder, {"OM_DATA_DIR": str(folder / "om"), "OM_CONFIG_DIR": str(folder)})
         self.store = reserve_port()
-        super().__init__(folder, OM, "up", "--no-flower", "--port", str(self.store))
-        own = {"OM_DATA_DIR": str(folder / "om"), "OM_CONFIG_DIR": str(folder), "OM_API_PORT": str(self.port)}
-        self.environ = {**inherited(), **own}
-        self.url = f"http://127.0.0.1:{self.port}"
-
-    def answers(self):
-        try:
-            return httpx2.get(f"{self.url}/healthz", timeout=5).is_success
-        except httpx2.TransportError:
-            return False
+        self._command = [OM, "up", "--no-flower", "--port", str(self.store)]
+        self.environ["OM_API_PORT"] = str(self.port)
 
     def type(self, line):
         environ = {**self.environ, "OM_REDIS_URL": f"redis://127.0.0.1:{self.store}/0"}

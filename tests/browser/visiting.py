@@ -35,17 +35,9 @@ class Visit:
         """Press the button of this name."""
         self.page.get_by_role("button", name=name, exact=True).click()
 
-    def answer(self, *, yes: bool = True) -> None:
-        """What is said to the next question."""
-        self.page.once("dialog", lambda dialog: dialog.accept() if yes else dialog.dismiss())
-
     def told(self, text: str) -> None:
         """Wait until the page says that this was done."""
         expect(self.page.locator("p.done")).to_contain_text(text)
-
-    def tab(self) -> Page:
-        """One more tab of the same browser."""
-        return self.context.new_page()
 
     def check(self) -> None:
         """Fail where anything went wrong."""

@@ -20,12 +20,11 @@ from om_api.archive.opening import open_archive
 from om_api.archive.sql_archive import SqlArchive
 from om_api.domain.errors import ArchiveError
 
-_ROWS: Final = "SELECT resource, name, revision, body FROM om_entries"
 _PATIENCE_S: Final = 30.0
-_STEPPED: Final = 0  # what SQLite says after a part of a backup
 _NAME: Final = "om_archive"
 _STATES: Final = {"pause": "paused", "kill": "away", "restore": "old"}
 Row = tuple[str, str, int, str]
+Pair = tuple[bytes, float]
 
 
 class RunArchive:
@@ -57,11 +56,16 @@ class RunArchive:
 
     def rows(self) -> list[Row]:
         """Every row, by SQL of nobody else's."""
-        return [(of, name, int(revision), body) for of, name, revision, body in self.query(_ROWS)]
+        found = self.query("SELECT resource, name, revision, body FROM om_entries")
+        return [(of, name, int(revision), body) for of, name, revision, body in found]
 
     def count(self) -> int:
         """How many rows there are."""
         return int(self.query("SELECT count(*) FROM om_entries")[0][0])
+
+    def messages(self) -> int:
+        """How many messages the rows hold."""
+        return int(self.query("SELECT sum(size) FROM om_entries WHERE kind = 'messages'")[0][0] or 0)
 
     def query(self, sql: str) -> list[Any]:
         """What a client of the database's own is answered."""
@@ -69,9 +73,8 @@ class RunArchive:
 
     def _merge(self, url: str) -> None:
         """Take over what was written where an older copy stood, as an operator does with `om archive copy`."""
-        source, target = SqlArchive(url), SqlArchive(self.url)
         until = time.monotonic() + _PATIENCE_S
-        with closing(source), closing(target):
+        with closing(SqlArchive(url)) as source, closing(SqlArchive(self.url)) as target:
             while True:
                 try:
                     copy(source, target)
@@ -130,7 +133,7 @@ class SqliteArchive(RunArchive):
         kept.unlink(missing_ok=True)
 
         def keep(status: int, _left: int, _all: int) -> None:
-            if status == _STEPPED and not kept.exists():  # nobody else writes from the first page on
+            if status == sqlite3.SQLITE_OK and not kept.exists():  # nobody else writes from the first page on
                 _copied(self._file, kept)
 
         with closing(_opened(by)) as source, closing(_opened(self._file)) as target:
@@ -151,7 +154,8 @@ class PostgresArchive(RunArchive):
 
     def __init__(self, folder: Path) -> None:
         super().__init__()
-        self._server = Postgres(folder / "postgres")
+        self._server = server = Postgres(folder / "postgres")
+        self._pause, self._resume, self._kill, self._start = server.pause, server.go_on, server.kill, server.start
         self.url = self._url(_NAME)
 
     def __enter__(self) -> Self:
@@ -165,18 +169,6 @@ class PostgresArchive(RunArchive):
     def query(self, sql: str) -> list[Any]:
         with psycopg.connect(self.url) as connection:
             return connection.execute(sql).fetchall()  # type: ignore[call-overload]
-
-    def _pause(self) -> None:
-        self._server.pause()
-
-    def _resume(self) -> None:
-        self._server.go_on()
-
-    def _kill(self) -> None:
-        self._server.kill()
-
-    def _start(self) -> None:
-        self._server.start()
 
     def _copy(self) -> None:
         with self._alone():
@@ -197,8 +189,7 @@ class PostgresArchive(RunArchive):
     def _alone(self) -> Iterator[None]:
         """Nobody is connected to the archive, nor will be, until whatever has its name then is ready."""
         self._say(f"ALTER DATABASE {_NAME} ALLOW_CONNECTIONS false")
-        ended = f"SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = '{_NAME}'"
-        self._say(ended)
+        self._say(f"SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = '{_NAME}'")
         yield
         self._say(f"ALTER DATABASE {_NAME} ALLOW_CONNECTIONS true")
 
@@ -212,9 +203,6 @@ class PostgresArchive(RunArchive):
 
 
 ARCHIVES: Final[dict[str, Callable[[Path], RunArchive]]] = {"sqlite": SqliteArchive, "postgres": PostgresArchive}
-
-
-Pair = tuple[bytes, float]
 
 
 class Both:
@@ -250,10 +238,8 @@ class Both:
     def zrange(self, key: str | bytes, first: int, last: int, *, withscores: bool = False) -> list[Any]:
         """Members of both, in order; whatever stands in both homes is there twice."""
         archived = self._held.get(key if isinstance(key, bytes) else key.encode(), [])
-        if not archived:
-            return list(self._client.zrange(key, first, last, withscores=withscores))
-        found = [*archived, *self._client.zrange(key, 0, -1, withscores=True)]
-        found = sorted(found, key=lambda pair: pair[1])[first : last + 1 or None]
+        found = self._client.zrange(key, 0, -1, withscores=True)
+        found = sorted([*archived, *found], key=lambda pair: pair[1])[first : last + 1 or None]
         return found if withscores else [member for member, _ in found]
 
     def __getattr__(self, name: str) -> Any:

@@ -29,60 +29,46 @@ def celery(workers: int = WORKERS, beats: int = 2) -> dict[str, list[str]]:
     return working | {f"beat-{n}": [*_CELERY, *_BEAT] for n in range(beats)}
 
 
-class _Running:
+class Running:
     """A process, its log, and since when it works: the death of one that still imports breaks nothing."""
 
     def __init__(self, process: subprocess.Popen[bytes], log: Path, start: int) -> None:
         self.process, self._log, self._start = process, log, start
         self._began = time.monotonic()
-        self._works_since: float | None = None
+        self._works_since = 0.0
 
     def works(self) -> bool:
         """Whether it said that it is ready; a beat says nothing, it takes a while like a worker."""
-        if self._works_since is None and self._has_begun():
-            self._works_since = time.monotonic()
-        return self._works_since is not None
+        if not self._works_since:
+            word = _SAYS.get(self._log.stem.partition("-")[0])
+            with self._log.open("rb") as log:
+                log.seek(self._start)
+                if word in log.read() if word else time.monotonic() - self._began > _BEAT_STARTS_S:
+                    self._works_since = time.monotonic()
+        return bool(self._works_since)
 
     def is_grown(self) -> bool:
         """Whether it worked as long as it took to start, so that a slow machine gets something done between kills."""
-        if not self.works() or self._works_since is None:
-            return False
-        return time.monotonic() - self._works_since > max(_GROWN_S, self._works_since - self._began)
-
-    def _has_begun(self) -> bool:
-        word = _SAYS.get(self._log.stem.partition("-")[0])
-        if word is None:
-            return time.monotonic() - self._began > _BEAT_STARTS_S
-        with self._log.open("rb") as log:
-            log.seek(self._start)
-            return word in log.read()
+        starts = max(_GROWN_S, self._works_since - self._began)
+        return self.works() and time.monotonic() - self._works_since > starts
 
 
 class Crew:
     """Processes by name, with their commands. What ends by itself, without a kill of ours, is noted in `deserted`."""
 
     def __init__(self, folder: Path, environ: Mapping[str, str], commands: Mapping[str, Sequence[str]]) -> None:
-        self._folder, self._environ, self._commands = folder, environ, commands
-        self._running: dict[str, _Running] = {}
+        self._folder, self._environ, self.commands = folder, environ, commands
+        self.running: dict[str, Running] = {}
         self.deserted: list[str] = []
 
     def __enter__(self) -> Self:
         """Start all of them and wait until each works; none is left behind if that fails."""
         try:
-            for name in self._commands:
-                self._start(name)
-            self._wait()
+            self.bring_back()
         except BaseException:
             self.stop()
             raise
         return self
-
-    def _wait(self) -> None:
-        until = time.monotonic() + _READY_S
-        while not all(running.works() for running in self._running.values()):
-            if time.monotonic() > until:
-                raise RuntimeError(f"not all processes started; their logs: {self._folder}")
-            time.sleep(0.1)
 
     def __exit__(self, *_: object) -> None:
         self.stop()
@@ -92,12 +78,12 @@ class Crew:
         path = self._folder / f"{name}.log"
         with path.open("ab") as log:
             start = log.tell()
-            process = launch(self._commands[name], output=log, environ=self._environ, orphaned=signal.SIGKILL)
-        self._running[name] = _Running(process, path, start)
+            process = launch(self.commands[name], output=log, environ=self._environ, orphaned=signal.SIGKILL)
+        self.running[name] = Running(process, path, start)
 
     def kill(self, kind: str, dice: random.Random) -> str:
         """SIGKILL a random worker or beat that has begun to work, start it again at once; its name, '' if none has."""
-        able = [name for name, running in self._running.items() if name.startswith(kind) and running.is_grown()]
+        able = [name for name, running in self.running.items() if name.startswith(kind) and running.is_grown()]
         if not able:
             return ""
         name = dice.choice(able)
@@ -106,7 +92,7 @@ class Crew:
 
     def restart(self, name: str, how: signal.Signals) -> int:
         """End one by a signal and start it again at once; what it exited with. TimeoutExpired if it does not end."""
-        process = self._running[name].process
+        process = self.running[name].process
         process.send_signal(how)
         code = process.wait(_ENDS_S)
         self._start(name)
@@ -114,41 +100,32 @@ class Crew:
 
     def strike(self, kind: str) -> None:
         """SIGKILL all workers, or beats, at once, and start them again, without waiting until they work."""
-        names = [name for name in self._running if name.startswith(kind)]
-        self.lose(kind)
-        for name in names:
+        for name in self.lose(kind):
             self._start(name)
 
-    def lose(self, kind: str) -> None:
-        """SIGKILL all workers, or beats; none of them is there until `bring_back`."""
-        lost = [self._running.pop(name).process for name in list(self._running) if name.startswith(kind)]
-        for process in lost:
+    def lose(self, kind: str) -> list[str]:
+        """SIGKILL all workers, or beats; none of them is there until `bring_back`. Their names."""
+        lost = {name: self.running.pop(name).process for name in list(self.running) if name.startswith(kind)}
+        for process in lost.values():
             process.kill()
-        for process in lost:
+        for process in lost.values():
             process.wait(_ENDS_S)
+        return list(lost)
 
     def bring_back(self) -> None:
-        """Start again who is lost, and wait until all work."""
-        for name in self._commands.keys() - self._running.keys():
-            self._start(name)
-        self._wait()
-
-    @property
-    def names(self) -> list[str]:
-        """Who they are."""
-        return list(self._commands)
-
-    def works(self, name: str) -> bool:
-        """Whether one has said that it is ready."""
-        return self._running[name].works()
-
-    def is_grown(self, name: str) -> bool:
-        """Whether ending one now would interrupt work."""
-        return self._running[name].is_grown()
+        """Start who is not there, and wait until all work."""
+        for name in self.commands:
+            if name not in self.running:
+                self._start(name)
+        until = time.monotonic() + _READY_S
+        while not all(running.works() for running in self.running.values()):
+            if time.monotonic() > until:
+                raise RuntimeError(f"not all processes started; their logs: {self._folder}")
+            time.sleep(0.1)
 
     def tend(self) -> None:
         """Start again what ended by itself, and note that it did."""
-        for name, running in list(self._running.items()):
+        for name, running in list(self.running.items()):
             running.works()
             if running.process.poll() is not None:
                 self.deserted.append(f"{name} ended by itself with {running.process.returncode}")
@@ -156,9 +133,9 @@ class Crew:
 
     def stop(self) -> None:
         """End all of them, by force if they take too long."""
-        for running in self._running.values():
+        for running in self.running.values():
             running.process.terminate()
         until = time.monotonic() + _STOP_S
-        for running in self._running.values():
+        for running in self.running.values():
             end(running.process, max(0.1, until - time.monotonic()))
-        self._running.clear()
+        self.running.clear()

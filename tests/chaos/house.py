@@ -9,7 +9,7 @@ import redis
 from model_server import Behaviour, ModelServer, seeded_plan
 from processes import inherited
 
-from chaos.archives import ARCHIVES, Both, RunArchive
+from chaos.archives import ARCHIVES, Both
 from chaos.crew import Crew, celery
 from chaos.plan import THINKS_S, Run
 from chaos.server import AofServer
@@ -30,12 +30,12 @@ _WEIGHTS = {
 _YAML = """
 observational_memory:
   tokenizer: estimate
-  message_threshold: {window}
-  observation_threshold: {threshold}
+  message_threshold: {run.message_threshold}
+  observation_threshold: {run.observation_threshold}
   context_max_tokens: null  # a reader looks for every message, however long nothing was observed
-  durability: {{wait_replicas: {replicas}, wait_timeout: 0.5s}}
+  durability: {{wait_replicas: {run.wait_replicas}, wait_timeout: 0.5s}}
   observe_idle_after: 30d  # a server whose clock leaps by hours calls every memory idle, and nothing compares with that
-  observer_interval: {tick}s
+  observer_interval: {run.tick}s
   reflector_interval: 1s
   observer_model: local
   reflector_model: local
@@ -50,9 +50,8 @@ _SOLO = "observational_memory: {scope: thread}\n"
 class House:
     """Everything a run needs, started on entry and stopped by its ids on every way out.
 
-    `commands` are its processes, three workers and two beats unless said otherwise; `place` makes the servers that it stands on,
-    one server unless said otherwise. `models` are the URLs of others than its own by their names, `agents` what is set for others
-    than `solo-*`.
+    `commands` are its processes, else three workers and two beats; `place` makes its servers, else one. `models` are the URLs of
+    more models by their names, `agents` what is set for more agents than `solo-*`.
     """
 
     def __init__(
@@ -67,39 +66,32 @@ class House:
         self.folder, self._run, self._commands = folder, run, commands or celery()
         self._place = place or (lambda folder, run: AofServer(folder, run.fsync, run.leap_s))
         self._more, self._agents = models, {"solo-*": _SOLO, **agents}
+        self._planned, self.well = seeded_plan(run.seed, _WEIGHTS), False
         self._held = ExitStack()
 
     def __enter__(self) -> Self:
         with ExitStack() as held:
-            self.moods = Moods(self._run.seed)
-            self.models = held.enter_context(ModelServer(self.moods, delay=THINKS_S))
+            kind = self._run.archive
+            self.models = held.enter_context(ModelServer(self._behave, delay=THINKS_S))
             self.server = held.enter_context(self._place(self.folder / "server", self._run))
-            self.archive = held.enter_context(self._archive()) if self._run.archive else None
+            self.archive = held.enter_context(ARCHIVES[kind](self.folder)) if kind else None
             self._configure()
-            self.crew = held.enter_context(Crew(self.folder, self._environ(), self._commands))
+            environ = {**inherited(), **self._ours(), "OM_BROKER_URL": self.server.broker_url}
+            self.crew = held.enter_context(Crew(self.folder, environ, self._commands))
             self._held = held.pop_all()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._held.close()
 
-    def _archive(self) -> RunArchive:
-        return ARCHIVES[self._run.archive](self.folder)
-
     def _configure(self) -> None:
         for name, text in self._agents.items():
             agent = self.folder / "config" / "agents" / name
             agent.mkdir(parents=True)
             (agent / "memory.yaml").write_text(text)
-        run = self._run
-        sizes = {"window": run.message_threshold, "threshold": run.observation_threshold, "replicas": run.wait_replicas}
         models = {"local": self.models.url, **self._more}
-        text = _YAML.format(**sizes, tick=run.tick)
-        text += "".join(_MODEL.format(name=name, url=url) for name, url in models.items())
+        text = _YAML.format(run=self._run) + "".join(_MODEL.format(name=name, url=url) for name, url in models.items())
         (self.folder / "config" / "observational-memory.yaml").write_text(text)
-
-    def _environ(self) -> dict[str, str]:
-        return {**inherited(), **self._ours(), "OM_BROKER_URL": self.server.broker_url}
 
     def _ours(self) -> dict[str, str]:
         return {
@@ -137,18 +129,11 @@ class House:
         self._held.callback(om.close)
         return om
 
+    def _behave(self, n: int, purpose: str) -> Behaviour:
+        """How the model behaves at a call: by the seed, also when faults are over; well once `well` is set.
 
-class Moods:
-    """How the model behaves at each call: by the seed, also when faults are over; well once `well` is set.
-
-    It never refuses to reflect: what it says then would be taken for the memory, which no script can tell.
-    """
-
-    def __init__(self, seed: int) -> None:
-        self._planned = seeded_plan(seed, _WEIGHTS)
-        self.well = False
-
-    def __call__(self, n: int, purpose: str) -> Behaviour:
+        It never refuses to reflect: what it says then would be taken for the memory, which no script can tell.
+        """
         behaviour = self._planned(n, purpose)
         refuses = purpose == "reflect" and behaviour is Behaviour.refusal
         return Behaviour.answer if self.well or refuses else behaviour

@@ -1,12 +1,17 @@
 """What was tried, what was acknowledged, what its owner did to it: all that a judge may hold a store to."""
 
 import json
+import math
+import re
 import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
+
+MARK = re.compile(r"\[\[(w\d+-\d+)\]\]")  # in the words of each message, so that it is the same one under any id
+Thread = tuple[str, str]  # a resource and a thread of it
 
 
 class Said:
@@ -15,7 +20,7 @@ class Said:
     `surely_absent`: every try was answered with "not stored", and nothing followed.
     """
 
-    def __init__(self, name: str, resource: str, thread: str, fields: dict[str, Any], *, plain: bool) -> None:
+    def __init__(self, name: str, resource: str, thread: str, fields: dict[str, Any], *, plain: bool = False) -> None:
         self.name, self.resource, self.thread, self.fields, self.plain = name, resource, thread, fields, plain
         self.tried_at = 0.0
         self.tries = 0
@@ -24,16 +29,12 @@ class Said:
 
 
 class Window(NamedTuple):
-    """Something that took a while: what, to whom, from when to when; `ended` None while it goes on.
-
-    `thread` "": to the whole resource.
-    """
+    """Something that took a while: what, to whom, until when; `thread` "": to the whole resource."""
 
     what: str
     resource: str
-    began: float
-    ended: float | None = None
     thread: str = ""
+    ended: float = math.inf  # while it goes on
 
     def touches(self, resource: str, thread: str) -> bool:
         """Whether a thread of a resource is among those it happened to."""
@@ -50,10 +51,8 @@ class Journal:
         self.wrong: list[tuple[str, str]] = []  # (message id or '', what)
         self.erased: set[str] = set()  # names of messages of which an erasure was answered
         self.order: list[tuple[str, Any]] = []  # what happened, for the undisturbed run to repeat
-        self.histories: dict[tuple[str, str], list[str]] = defaultdict(
-            list
-        )  # what whole histories say, by resource and thread
-        self._of: dict[tuple[str, str], list[Said]] = defaultdict(list)
+        self.histories: dict[Thread, list[str]] = defaultdict(list)  # what whole histories say
+        self._of: dict[Thread, list[Said]] = defaultdict(list)
         self._lock = threading.Lock()
         self._path = folder / "journal.jsonl"
         self._file = self._path.open("a", buffering=1)
@@ -106,7 +105,7 @@ class Journal:
     def opens(self, what: str, resource: str, thread: str = "") -> int:
         """Something begins that changes what may be expected of a resource, or of a thread; the number to close it by."""
         with self._lock:
-            self.windows.append(Window(what, resource, time.monotonic(), thread=thread))
+            self.windows.append(Window(what, resource, thread))
             number = len(self.windows) - 1
         self.note(f"{what} begins", resource=resource)
         return number
@@ -121,7 +120,7 @@ class Journal:
     def changed(self, resource: str, since: float) -> bool:
         """Whether a resource was cleared or moved, or a server lost something or failed over, at any time since."""
         counted = [w for w in self.windows if w.what != "outage" and w.resource in {resource, "*"}]
-        return any(w.ended is None or w.ended >= since for w in counted)
+        return any(w.ended >= since for w in counted)
 
     def expected(self, resource: str, thread: str, before: float) -> list[Said]:
         """What must be in a thread's memory: acknowledged before, and not cleared away."""
@@ -132,13 +131,13 @@ class Journal:
 
     def kept_since(self, resource: str, thread: str) -> float:
         """What was first tried after this must be there; infinity while a clear goes on."""
-        ends = [w.ended for w in self.windows if w.what in {"clear", "loss"} and w.touches(resource, thread)]
-        return max((float("inf") if end is None else end for end in ends), default=0.0)
+        windows = [w for w in self.windows if w.what in {"clear", "loss"} and w.touches(resource, thread)]
+        return max((w.ended for w in windows), default=0.0)
 
     def cleared(self, said: Said) -> bool:
         """Whether a clear may have taken this message: it was tried before the clear returned."""
-        ends = [w.ended for w in self.windows if w.what == "clear" and w.touches(said.resource, said.thread)]
-        return any(end is None or said.tried_at <= end for end in ends)
+        clears = [w for w in self.windows if w.what == "clear" and w.touches(said.resource, said.thread)]
+        return any(said.tried_at <= w.ended for w in clears)
 
     def history(self, name: str) -> list[str]:
         """What the file says of one message."""

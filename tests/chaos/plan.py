@@ -11,8 +11,6 @@ LATE = "w9"  # who speaks while there is no worker; its memories are called afte
 _DOWN_S = (0.2, 1.5)
 _PAUSE_S = (1.0, 3.0)
 _MARGIN = 1.25  # more is planned than must be seen: what comes late is not seen
-_SOME_MORE = 1.05
-_ARCHIVE_FAULTS = ("pause archive", "kill archive", "restore archive", "kill archivers")
 _ARCHIVE_ROUND_S = 45  # in which each of them comes once
 _ARCHIVE_PAUSE_S = 6.2  # longer than anybody waits for it
 _ENDED_BY = {"kill": "start", "term": "start", "pause": "resume"}
@@ -77,7 +75,7 @@ class Run(NamedTuple):
     @property
     def late(self) -> int:
         """Memories that are spoken to while there is no worker."""
-        return math.ceil(self.least.due * _SOME_MORE)
+        return math.ceil(self.least.due * 1.05)
 
     @property
     def loses_tail(self) -> bool:
@@ -129,7 +127,10 @@ def faults(run: Run) -> list[Fault]:
     planned = _spread(dice, "kill worker", math.ceil(run.least.kills * _MARGIN), run.seconds)
     # a beat sends the first sweep a minute after it began: the last seconds spare them, or quiet could not come in sixty
     planned += _spread(dice, "kill beat", max(2, round(run.seconds / 22)), run.seconds * 0.85)
-    kinds = list(run.kinds) or _of_one_server(run.least.restarts)
+    restarts, kinds = run.least.restarts, list(run.kinds)
+    if not kinds:  # those of one server
+        kinds += ["kill server", "term server"] * (restarts // 2 + 1) + ["pause server"] * (restarts + 1)
+        kinds += ["drop connections"] * (2 * restarts) + ["lose broker"] * max(1, restarts - 1)
     dice.shuffle(kinds)
     stretch = run.seconds / len(kinds)
     for n, kind in enumerate(kinds):
@@ -139,24 +140,16 @@ def faults(run: Run) -> list[Fault]:
 
 def _of_archive(run: Run) -> list[Fault]:
     """One after the other, in any order; what is restored is a copy that was made some seconds before."""
-    dice, kinds = random.Random(run.seed + 7), list(_ARCHIVE_FAULTS) * max(1, round(run.seconds / _ARCHIVE_ROUND_S))
-    dice.shuffle(kinds)
-    stretch, planned = run.seconds / len(kinds), list[Fault]()
-    for n, kind in enumerate(kinds):
-        ends = {
-            "pause archive": [(0.05, kind), (0.05 + _ARCHIVE_PAUSE_S / stretch, "resume archive")],
-            "kill archive": [(0.1, kind), (0.6, "start archive")],
-            "restore archive": [(0.03, "copy archive"), (0.45, kind), (0.9, "return archive")],
-            "kill archivers": [(0.5, kind)],
-        }
-        planned += [Fault((n + share) * stretch, what) for share, what in ends[kind]]
-    return planned
-
-
-def _of_one_server(restarts: int) -> list[str]:
-    kinds = ["kill server", "term server"] * (restarts // 2 + 1)
-    kinds += ["pause server"] * (restarts + 1) + ["drop connections"] * (2 * restarts)
-    return kinds + ["lose broker"] * max(1, restarts - 1)
+    rounds = max(1, round(run.seconds / _ARCHIVE_ROUND_S))
+    stretch = run.seconds / (4 * rounds)
+    kinds = [
+        [(0.05, "pause archive"), (0.05 + _ARCHIVE_PAUSE_S / stretch, "resume archive")],
+        [(0.1, "kill archive"), (0.6, "start archive")],
+        [(0.03, "copy archive"), (0.45, "restore archive"), (0.9, "return archive")],
+        [(0.5, "kill archivers")],
+    ] * rounds
+    random.Random(run.seed + 7).shuffle(kinds)
+    return [Fault((n + share) * stretch, what) for n, kind in enumerate(kinds) for share, what in kind]
 
 
 def _spread(dice: random.Random, what: str, times: int, seconds: float) -> list[Fault]:
@@ -171,8 +164,5 @@ def _of_server(
     verb, _, whom = kind.partition(" ")
     if verb not in _ENDED_BY:
         return [Fault(at, kind)]
-    shortest_longest = down_s or (_PAUSE_S if verb == "pause" else _DOWN_S)
-    return [
-        Fault(at, kind),
-        Fault(at + min(dice.uniform(*shortest_longest), stretch * 0.5), f"{_ENDED_BY[verb]} {whom}"),
-    ]
+    lasts = min(dice.uniform(*(down_s or (_PAUSE_S if verb == "pause" else _DOWN_S))), stretch * 0.5)
+    return [Fault(at, kind), Fault(at + lasts, f"{_ENDED_BY[verb]} {whom}")]

@@ -1,18 +1,13 @@
-"""When a house has come to rest: nothing left that a worker should have done; and having everything observed by force."""
+"""When a house has come to rest: nothing left that a worker should have done."""
 
 import re
 import time
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable
 
 import redis
 
-from om_api import ObservationalMemory
-from om_api.domain.errors import StoreError
-
 _OVERDUE_MS = 3_000  # a tick comes every half second; a scope that nobody claimed for this long is stuck
 _LOOK_S = 0.25
-_AGAIN_S = 15.0
 
 
 def unfinished(client: redis.Redis, prefix: str) -> str:
@@ -21,9 +16,8 @@ def unfinished(client: redis.Redis, prefix: str) -> str:
     Observed: no chunk is sealed and not ready, no due scope waits unclaimed, no key waits for adoption, no raw member is
     uncounted, and no scope without ready chunks holds unsealed tokens from its wake on.
     """
-    seconds, micros = client.time()
-    now = seconds * 1000 + micros // 1000
-    for index, least in (("due:observe", now - _OVERDUE_MS), ("due:reflect", now - _OVERDUE_MS), ("adopt", "+inf")):
+    overdue = _now_ms(client) - _OVERDUE_MS
+    for index, least in (("due:observe", overdue), ("due:reflect", overdue), ("adopt", "+inf")):
         waiting = (client.zrangebyscore(part, "-inf", least, 0, 1) for part in parts(client, f"{prefix}:{index}"))
         if first := next((names[0].decode() for names in waiting if names), ""):
             return f"{first} waits in {index}"
@@ -60,6 +54,16 @@ def _waiting(client: redis.Redis, base: str) -> str:
     return ", ".join(f"{tail or 'all'}: {n}" for tail, n in full if not client.zcard(f"{base}chunks{tail}"))
 
 
+def due(client: redis.Redis, prefix: str) -> int:
+    """How many scopes are due to be observed now."""
+    return sum(int(client.zcount(part, "-inf", _now_ms(client))) for part in parts(client, f"{prefix}:due:observe"))
+
+
+def _now_ms(client: redis.Redis) -> int:
+    seconds, micros = client.time()
+    return int(seconds) * 1000 + int(micros) // 1000
+
+
 def wait_for_quiet(client: redis.Redis, prefix: str, tend: Callable[[], None], longest: float) -> tuple[float, str]:
     """Seconds until all scopes were observed, and '' or what is still unfinished after `longest`."""
     began, left = time.monotonic(), "never looked"
@@ -69,31 +73,3 @@ def wait_for_quiet(client: redis.Redis, prefix: str, tend: Callable[[], None], l
         if left:
             time.sleep(_LOOK_S)
     return time.monotonic() - began, left
-
-
-def observe_all(
-    om: ObservationalMemory,
-    client: redis.Redis,
-    prefix: str,
-    resources: Iterable[str],
-    tend: Callable[[], None],
-    longest: float,
-) -> int:
-    """Have everything raw observed by force; how many messages were still raw after `longest` seconds."""
-    until, names = time.monotonic() + longest, list(resources)
-    while (left := _raw(client, prefix)) and time.monotonic() < until:
-        for name in names:
-            with suppress(StoreError):
-                om.force_observe(None, name)
-        # a request stands until it is answered: asking anew all the time would never let it be
-        again = time.monotonic() + _AGAIN_S
-        while left and time.monotonic() < again:
-            tend()
-            time.sleep(_LOOK_S)
-            left = _raw(client, prefix)
-    return left
-
-
-def _raw(client: redis.Redis, prefix: str) -> int:
-    kinds = ("messages", "sealed")
-    return sum(int(client.zcard(key)) for kind in kinds for key in client.scan_iter(f"{prefix}:{{*}}:{kind}:*", 1000))

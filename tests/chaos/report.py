@@ -1,7 +1,8 @@
 """What a run saw, as one table; and what it did not see but had to."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import reports
@@ -9,6 +10,7 @@ import reports
 from chaos.journal import Journal
 from chaos.judging import Held, Verdict
 from chaos.plan import THREADS, WORKERS, Run
+from om_api.store.audit.invariants import Breach
 
 
 class Spent(NamedTuple):
@@ -31,51 +33,52 @@ class Spent(NamedTuple):
         return self.total / max(1, self.made)
 
 
-class ArchiveSeen(NamedTuple):
-    """What befell an archive: `things` and `messages` that are in it in the end, messages `erased`, answers that were `partial`
-    by what was the matter, things that verify `named` as lacking, deaths of workers that had just written there."""
-
-    things: int
-    messages: int
-    erased: int
-    recalled: int
-    partial: Counter[str]
-    named: int
-    struck: int
+_UNJUDGED, _NOTHING = Verdict([], 0, 0, 0), Spent(Counter(), 0)
 
 
-class Seen(NamedTuple):
-    """Everything counted in one run; `calm` is the undisturbed one (None: not compared)."""
+@dataclass
+class Seen:
+    """Everything counted in one run.
+
+    `lost_bytes`: what kills of the server took of its file; `moved` slots; `due`: scopes that waited for workers when there was
+    none; `unfinished`: what was not observed in the end; `in_flight`: model calls on average until quiet; `calm`: what the
+    undisturbed run spent (None: not compared). Of an archive: `rows` and `archived` messages that are in it in the end, looks at
+    the past and how many were `partial` by what was the matter, things that verify `named` as lacking, deaths of all workers.
+    """
 
     run: Run
-    messages: int
-    acknowledged: int
-    lost: int
-    doubled: int
-    cleared: int
-    quarantined: int
-    turns: int
-    hours: float
-    happened: Counter[str]
-    dropped: int
-    lost_bytes: int
-    looks: int
-    scopes: dict[str, int]
-    generations: int
-    clears: int
-    migrations: int
-    due: int
-    longest_queue: int
-    quiet_s: float
-    in_flight: float
-    drained_s: float
-    spent: Spent
+    happened: Counter[str] = field(default_factory=Counter)
+    messages: int = 0
+    acknowledged: int = 0
+    verdict: Verdict = _UNJUDGED
+    quarantined: int = 0
+    turns: int = 0
+    hours: float = 0
+    failovers: int = 0
+    moved: int = 0
+    dropped: int = 0
+    lost_bytes: int = 0
+    looks: int = 0
+    scopes: dict[str, int] = field(default_factory=dict)
+    generations: int = 0
+    clears: int = 0
+    migrations: int = 0
+    due: int = 0
+    longest_queue: int = 0
+    quiet_s: float = 0
+    in_flight: float = 0
+    drained_s: float = 0
+    unfinished: str = ""
+    breaches: Sequence[Breach] = ()
+    spent: Spent = _NOTHING
     calm: Spent | None = None
-    archive: ArchiveSeen | None = None
-
-    @property
-    def restarts(self) -> int:
-        return self.happened["start server"]
+    rows: int = 0
+    archived: int = 0
+    erased: int = 0
+    recalled: int = 0
+    partial: Counter[str] = field(default_factory=Counter)
+    named: int = 0
+    struck: int = 0
 
     @property
     def spend(self) -> float:
@@ -95,7 +98,7 @@ def missed(seen: Seen) -> list[str]:
     least = seen.run.least
     asked = [
         ("kills of workers", seen.happened["kill worker"], least.kills),
-        ("server restarts", seen.restarts, least.restarts),
+        ("server restarts", seen.happened["start server"], least.restarts),
         ("acknowledged messages", seen.acknowledged, least.messages),
         ("scopes", sum(seen.scopes.values()), least.scopes),
         ("generations", seen.generations, least.generations),
@@ -105,112 +108,86 @@ def missed(seen: Seen) -> list[str]:
         ("hours that the server's clock was set ahead", seen.hours, least.hours),
         *((f"scopes of kind {kind}", n, least.scopes_of_a_kind) for kind, n in seen.scopes.items()),
     ]
-    asked += _asked_of_archive(seen, seen.archive) if seen.archive else []
+    if seen.run.archive:
+        restored = seen.happened["return archive"]
+        asked += [
+            ("pauses of the archive", seen.happened["resume archive"], 1),
+            ("times that the archive was away", seen.happened["start archive"], 1),
+            ("restores of the archive", restored, 1),
+            ("deaths of workers that archived", seen.struck, 1),
+            ("archived messages", seen.archived, seen.acknowledged // 2),
+            ("erased messages", seen.erased, 3),
+            ("partial answers of an old archive", seen.partial["old"], restored),
+            ("things that verify named in an old archive", seen.named, restored),
+        ]
     return [f"saw {had} {what}, not the {wanted} it takes" for what, had, wanted in asked if had < wanted]
 
 
-def _asked_of_archive(seen: Seen, archive: ArchiveSeen) -> list[tuple[str, float, float]]:
-    restored = seen.happened["return archive"]
-    return [
-        ("pauses of the archive", seen.happened["resume archive"], 1),
-        ("times that the archive was away", seen.happened["start archive"], 1),
-        ("restores of the archive", restored, 1),
-        ("deaths of workers that archived", archive.struck, 1),
-        ("archived messages", archive.messages, seen.acknowledged // 2),
-        ("erased messages", archive.erased, 3),
-        ("partial answers of an old archive", archive.partial["old"], restored),
-        ("things that verify named in an old archive", archive.named, restored),
-    ]
-
-
-def broken(seen: Seen, verdict: Verdict, breaches: Iterable[object], unfinished: str) -> list[str]:
+def broken(seen: Seen) -> list[str]:
     """What of the promises about the whole run was broken."""
-    found = [f"om verify: {breach}" for breach in breaches]
-    if unfinished:
-        found.append(f"not all scopes were observed: {unfinished}")
-    if seen.quiet_s > (limit := seen.run.quiet_limit):
-        found.append(
-            f"all scopes were observed {seen.quiet_s:.0f} s after the last fault, not within {limit:.0f} s of it"
-        )
-    if seen.longest_queue > seen.run.queue_limit:
-        found.append(f"{seen.longest_queue} tasks waited in the queues, not {seen.run.queue_limit} at most")
-    if seen.doubled:
-        found.append(f"{seen.doubled} messages are held twice")
-    if seen.lost and not seen.run.loses_tail:
-        found.append(f"{seen.lost} acknowledged messages are lost")
-    if seen.spend > seen.run.spend_limit:
-        found.append(
-            f"model calls are {seen.spend:.2f} times those of the undisturbed run, not {seen.run.spend_limit} at most"
-        )
-    if seen.spent.late > seen.run.spend_limit:
-        found.append(f"what was due took {seen.spent.late:.2f} model calls each, not {seen.run.spend_limit} at most")
-    return found + ([f"{len(verdict.wrong)} messages are wrong"] if verdict.wrong else [])
+    limit, spend, verdict = seen.run.quiet_limit, seen.run.spend_limit, seen.verdict
+    late = f"all scopes were observed {seen.quiet_s:.0f} s after the last fault, not within {limit:.0f} s of it"
+    queued = f"{seen.longest_queue} tasks waited in the queues, not {seen.run.queue_limit} at most"
+    dear = f"model calls are {seen.spend:.2f} times those of the undisturbed run, not {spend} at most"
+    found = [
+        (seen.unfinished, f"not all scopes were observed: {seen.unfinished}"),
+        (seen.quiet_s > limit, late),
+        (seen.longest_queue > seen.run.queue_limit, queued),
+        (verdict.doubled, f"{verdict.doubled} messages are held twice"),
+        (verdict.lost and not seen.run.loses_tail, f"{verdict.lost} acknowledged messages are lost"),
+        (seen.spend > spend, dear),
+        (seen.spent.late > spend, f"what was due took {seen.spent.late:.2f} model calls each, not {spend} at most"),
+        (verdict.wrong, f"{len(verdict.wrong)} messages are wrong"),
+    ]
+    return [*(f"om verify: {breach}" for breach in seen.breaches), *(why for is_so, why in found if is_so)]
 
 
 def table(seen: Seen) -> str:
-    """The run as a table of markdown."""
+    """The run as a table of markdown: what befell its archive, if it had one."""
+    run, verdict, kills = seen.run, seen.verdict, seen.happened["kill worker"]
+    took = f" ({seen.lost_bytes} bytes of the file were taken with its kills)" if run.loses_tail else ""
+    server = ("server: killed / ended / paused", _counted(seen, "kill server", "term server", "pause server"))
+    moved = ("clears / scope migrations in flight", f"{seen.clears} / {seen.migrations}")
+    away = _counted(seen, "pause archive", "kill archive", "restore archive")
+    partial = " / ".join(str(seen.partial[state]) for state in ("paused", "away", "old", ""))
+    of_archive = [
+        ("seconds of faults, seed", f"{run.seconds:.0f}, {run.seed}"),
+        ("messages tried / acknowledged / erased", f"{seen.messages} / {seen.acknowledged} / {seen.erased}"),
+        ("acknowledged and lost / held twice / erased and found", f"{verdict.lost} / {verdict.doubled} / 0"),
+        ("things in the archive / messages in them", f"{seen.rows} / {seen.archived}"),
+        ("archive: paused / away / an older copy for some seconds", away),
+        ("kills of workers / of all at once as one had written to the archive", f"{kills} / {seen.struck}"),
+        server,
+        moved,
+        ("looks at the past", seen.recalled),
+        ("of these partial: archive paused / away / old / back", partial),
+        ("things that verify named while the copy was old", seen.named),
+    ]
     rows = [
-        ("seconds of faults, seed, appendfsync", f"{seen.run.seconds:.0f}, {seen.run.seed}, {seen.run.fsync}"),
+        ("seconds of faults, seed, appendfsync", f"{run.seconds:.0f}, {run.seed}, {run.fsync}"),
         ("messages tried / acknowledged", f"{seen.messages} / {seen.acknowledged}"),
-        ("acknowledged and lost", _lost(seen)),
-        ("held twice", seen.doubled),
-        ("taken by a clear / behind a placeholder", f"{seen.cleared} / {seen.quarantined}"),
-        ("kills of workers / of beats", f"{seen.happened['kill worker']} / {seen.happened['kill beat']}"),
+        ("acknowledged and lost", f"{verdict.lost}{took}"),
+        ("held twice", verdict.doubled),
+        ("taken by a clear / behind a placeholder", f"{verdict.cleared} / {seen.quarantined}"),
+        ("kills of workers / of beats", f"{kills} / {seen.happened['kill beat']}"),
         ("hours that the server's clock was set ahead", f"{seen.hours:g}"),
         ("whole histories sent without ids, one of them by a new client in ten", seen.turns),
-        ("server: killed / ended / paused", _counted(seen, "kill server", "term server", "pause server")),
+        server,
         ("broker emptied / connections dropped", f"{seen.happened['lose broker']} / {seen.dropped}"),
-        ("clears / scope migrations in flight", f"{seen.clears} / {seen.migrations}"),
+        moved,
         ("scopes by resource / by thread", f"{seen.scopes['resource']} / {seen.scopes['thread']}"),
         ("looks of the reader", seen.looks),
         ("generations", seen.generations),
         ("scopes due while there was no worker / model calls for each", f"{seen.due} / {seen.spent.late:.2f}"),
         ("seconds from the workers' return until they were observed", f"{seen.drained_s:.1f}"),
         ("tasks in the broker's queues, at most", seen.longest_queue),
-        (
-            "seconds from the last fault to quiet, the model failing on",
-            f"{seen.quiet_s:.1f} of {seen.run.quiet_limit:.0f}",
-        ),
+        ("seconds from the last fault to quiet, the model failing on", f"{seen.quiet_s:.1f} of {run.quiet_limit:.0f}"),
         ("model calls in flight meanwhile, on average", f"{seen.in_flight:.1f} of {WORKERS * THREADS}"),
         ("model calls", _calls(seen.spent)),
         ("model calls of the undisturbed run", _calls(seen.calm)),
         ("spend ratio", f"{seen.spend:.2f}" if seen.calm else "not compared"),
     ]
-    return reports.table(("what", "seen"), rows)
-
-
-def archive_table(seen: Seen) -> str:
-    """What befell its archive, as a table of markdown; the run had one."""
-    archive = seen.archive or ArchiveSeen(0, 0, 0, 0, Counter(), 0, 0)
-    rows = [
-        ("seconds of faults, seed", f"{seen.run.seconds:.0f}, {seen.run.seed}"),
-        ("messages tried / acknowledged / erased", f"{seen.messages} / {seen.acknowledged} / {archive.erased}"),
-        ("acknowledged and lost / held twice / erased and found", f"{seen.lost} / {seen.doubled} / 0"),
-        ("things in the archive / messages in them", f"{archive.things} / {archive.messages}"),
-        (
-            "archive: paused / away / an older copy for some seconds",
-            _counted(seen, "pause archive", "kill archive", "restore archive"),
-        ),
-        ("kills of workers / of all at once as one had written to the archive", _killed(seen, archive)),
-        ("server: killed / ended / paused", _counted(seen, "kill server", "term server", "pause server")),
-        ("clears / scope migrations in flight", f"{seen.clears} / {seen.migrations}"),
-        ("looks at the past", archive.recalled),
-        (
-            "of these partial: archive paused / away / old / back",
-            " / ".join(str(archive.partial[state]) for state in ("paused", "away", "old", "")),
-        ),
-        ("things that verify named while the copy was old", archive.named),
-    ]
-    return reports.table(("what", "seen"), rows)
-
-
-def _killed(seen: Seen, archive: ArchiveSeen) -> str:
-    return f"{seen.happened['kill worker']} / {archive.struck}"
-
-
-def _lost(seen: Seen) -> str:
-    took = f" ({seen.lost_bytes} bytes of the file were taken with its kills)" if seen.run.loses_tail else ""
-    return f"{seen.lost}{took}"
+    return reports.table(("what", "seen"), of_archive if run.archive else rows)
 
 
 def _counted(seen: Seen, *names: str) -> str:

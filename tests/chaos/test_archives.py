@@ -83,7 +83,7 @@ def test_a_row_is_read_in_its_place_once_redis_names_it_and_what_is_lacking_or_t
         store.flushall()
         store.zadd(f"{P}:{{pool-1}}:archived", {name: 1})
         store.zadd(f"{P}:{{pool-1}}:{name}", {json.dumps(note | {"id": "o-2"}): 1})
-        said = Said("w1-1", "pool-1", "t-1", {"id": "w1-1"}, plain=False)
+        said = Said("w1-1", "pool-1", "t-1", {"id": "w1-1"})
         journal.tried([said])
         journal.acknowledged([said])
         both = Both(store, P, [("pool-1", name, 1, json.dumps([[1, note]]))])

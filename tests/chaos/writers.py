@@ -2,20 +2,26 @@
 
 import json
 import random
-import threading
 import time
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import redis
 
-from chaos.journal import Journal, Said
+from chaos import plan
+from chaos.actors import Actor
+from chaos.journal import Journal, Said, Thread
 from chaos.plan import Member
 from om_api import Message, ObservationalMemory
 from om_api.domain.errors import StoreError
 
 _PATIENCE_S = 60.0
 _REPEATS = 0.05  # of what is said, something that was acknowledged at any time before
+_LATE_TOGETHER = 50
+_LATE_TOKENS = 2_000  # of one message: enough to be observed at once
+_NEW_CLIENT = 0.1  # of turns: the process before ended, and what it remembered with it
+_SAYS_OK = 0.3
 _WORDS = ("parcel", "Harold", "leaves", "Lisbon", "Monday", "unless", "customs", "office", "asks", "form", "by", "noon")
 
 
@@ -48,30 +54,26 @@ class Composer:
         return now
 
 
-class Writer(threading.Thread):
+class Writer(Actor):
     """Sends `quota` messages evenly over `seconds`, later ones faster where it had to wait."""
 
     def __init__(
-        self, name: str, cast: Sequence[Member], journal: Journal, dice: random.Random, *, quota: int, seconds: float
+        self, name: str, cast: Sequence[Member], journal: Journal, dice: random.Random, quota: int, seconds: float
     ) -> None:
-        super().__init__(name=name, daemon=True)
-        self._cast, self._journal, self._dice = cast, journal, dice
-        self._quota, self._seconds = quota, seconds
+        super().__init__(name, journal)
+        self._cast, self._dice, self._quota, self._seconds = cast, dice, quota, seconds
         self.composer = Composer(name, dice)
-        self.halt = threading.Event()
+        self._kept: list[Said] = []  # acknowledged, to be repeated
 
     def run(self) -> None:
-        began = time.monotonic()
-        try:
-            while self.composer.made < self._quota and not self.halt.is_set():
-                self._speak()
-                ahead = began + self.composer.made * self._seconds / self._quota - time.monotonic()
-                self.halt.wait(max(0.0, ahead))
-        except Exception as error:  # noqa: BLE001 - nothing but a StoreError may reach an agent
-            self._journal.breach(f"{self.name} met {type(error).__name__}: {error}"[:300])
+        self._guarded(self._talk)
 
-    def _speak(self) -> None:
-        raise NotImplementedError
+    def _talk(self) -> None:
+        began = time.monotonic()
+        while self.composer.made < self._quota and not self.halt.is_set():
+            self._act()
+            ahead = began + self.composer.made * self._seconds / self._quota - time.monotonic()
+            self.halt.wait(max(0.0, ahead))
 
     def _compose(self, member: Member, *, plain: bool = False) -> Said:
         return self.composer.compose(member.name, self._dice.choice(member.threads), plain=plain)
@@ -86,12 +88,11 @@ class Writer(threading.Thread):
 class LibraryWriter(Writer):
     """Speaks through the library: one message, several of a resource, or of two; and the same id again now and then."""
 
-    def __init__(self, om: ObservationalMemory, *rest: Any, **more: Any) -> None:
-        super().__init__(*rest, **more)
+    def __init__(self, om: ObservationalMemory, *rest: Any) -> None:
+        super().__init__(*rest)
         self._om = om
-        self._kept: list[Said] = []
 
-    def _speak(self) -> None:
+    def _act(self) -> None:
         if self._kept and self._dice.random() < _REPEATS:
             self._repeat(self._dice.choice(self._kept))
         members = [self._member()]
@@ -124,7 +125,7 @@ class LibraryWriter(Writer):
     def _repeat(self, said: Said) -> None:
         """An id that was acknowledged before, with the same words or others: the store must say so and keep the first."""
         other = {"content": "other words"} if self._dice.random() < 0.5 else {}
-        again = Said(said.name, said.resource, said.thread, {**said.fields, **other}, plain=False)
+        again = Said(said.name, said.resource, said.thread, {**said.fields, **other})
         try:
             receipt = self._om.add_messages([message_of(again)])
         except StoreError:
@@ -134,15 +135,29 @@ class LibraryWriter(Writer):
             self._journal.breach(f"an id acknowledged before got {receipt}", said.name)
 
 
+class LateWriter(LibraryWriter):
+    """Says one long thing to each of `quota` memories that nobody spoke to before, as fast as it can."""
+
+    def __init__(self, om: ObservationalMemory, journal: Journal, quota: int, dice: random.Random) -> None:
+        super().__init__(om, plan.LATE, [], journal, dice, quota, 0.0)
+
+    def _act(self) -> None:
+        first = self.composer.made
+        last = min(first + _LATE_TOGETHER, self._quota)
+        batch = [self._compose(Member(f"{plan.LATE}-{n}", ("t-1",))) for n in range(first, last)]
+        for said in batch:
+            said.fields["tokens"] = _LATE_TOKENS
+        self._deliver(batch)
+
+
 class PlainWriter(Writer):
     """Has nothing but a Redis client: a ZADD, and the hint for adoption only three times of four."""
 
-    def __init__(self, client: redis.Redis, prefix: str, *rest: Any, **more: Any) -> None:
-        super().__init__(*rest, **more)
+    def __init__(self, client: redis.Redis, prefix: str, *rest: Any) -> None:
+        super().__init__(*rest)
         self._client, self._prefix = client, prefix
-        self._kept: list[Said] = []
 
-    def _speak(self) -> None:
+    def _act(self) -> None:
         if self._kept and self._dice.random() < _REPEATS:
             self._write(self._dice.choice(self._kept))
         member = self._member()
@@ -152,17 +167,13 @@ class PlainWriter(Writer):
 
     def _write(self, said: Said) -> bool:
         key = f"{self._prefix}:{{{said.resource}}}:messages:{said.thread}"
-        answered = self._until_answered(said, key)
-        if answered and self._dice.random() < 0.75:
-            self._try("ZADD", f"{self._prefix}:adopt", 0, key)
-        return answered
-
-    def _until_answered(self, said: Said, key: str) -> bool:
-        until, bytes_ = time.monotonic() + _PATIENCE_S, json.dumps(said.fields)
+        until, member = time.monotonic() + _PATIENCE_S, json.dumps(said.fields)
         while time.monotonic() < until and not self.halt.is_set():
             self._journal.tried([said])
-            if self._try("ZADD", key, said.fields["timestamp"], bytes_):
+            if self._try("ZADD", key, said.fields["timestamp"], member):
                 self._journal.acknowledged([said])
+                if self._dice.random() < 0.75:
+                    self._try("ZADD", f"{self._prefix}:adopt", 0, key)
                 return True
             self._pause()
         self._journal.given_up([said], absent=False)
@@ -192,6 +203,76 @@ class WaitingWriter(PlainWriter):
             return int(pipe.execute()[-1]) >= 1
         except redis.RedisError:
             return False
+
+
+class HistoryWriter(Writer):
+    """Sends its whole history again with every turn, without ids, as most clients of a model do.
+
+    Its threads are its own; their words are in the journal's `histories`. Some answers are only "ok", time and again, and the
+    instructions differ each time. A turn that could not be kept comes again with the next. `turns` were acknowledged.
+    """
+
+    def __init__(self, client: Callable[[], ObservationalMemory], *rest: Any) -> None:
+        super().__init__(*rest)
+        self._client, self._om = client, client()
+        self._talks: dict[Thread, list[Message]] = defaultdict(list)
+        self._unsaid: dict[Thread, list[Said]] = defaultdict(list)  # not acknowledged
+        self._ids: dict[Thread, tuple[str, ...]] = {}
+        self.turns = 0
+
+    def finish(self) -> None:
+        """Send every history once more, until it is acknowledged: whatever was lost or cleared is there again."""
+        for thread in self._talks:
+            until = time.monotonic() + _PATIENCE_S
+            while not self._sync(thread) and time.monotonic() < until:
+                time.sleep(0.2)
+            if self._unsaid[thread]:
+                self._journal.breach(f"the whole history of {thread} could not be kept for {_PATIENCE_S:.0f} s")
+
+    def _act(self) -> None:
+        member = self._member()
+        thread = member.name, self._dice.choice(member.threads)
+        self._say(thread, "user")
+        if self._dice.random() < _SAYS_OK:
+            self._add(thread, Message(role="assistant", content="ok"))
+        else:
+            self._say(thread, "assistant")
+        if self._dice.random() < _NEW_CLIENT:
+            self._om = self._client()
+        if not self._sync(thread):
+            self._pause()
+
+    def _say(self, thread: Thread, role: str) -> None:
+        said = self.composer.compose(*thread)
+        said.fields = {"role": role, "content": said.fields["content"]}
+        self._unsaid[thread].append(said)
+        self._add(thread, Message(**said.fields))
+
+    def _add(self, thread: Thread, message: Message) -> None:
+        self._talks[thread].append(message)
+        self._journal.histories[thread].append(message.content)
+
+    def _sync(self, thread: Thread) -> bool:
+        """Send all of a thread; whether it was acknowledged."""
+        talk, unsaid = self._talks[thread], self._unsaid[thread]
+        instructions = Message(role="system", content=f"It is {time.ctime()}, and turn {len(talk) // 2}.")
+        self._journal.tried(unsaid)
+        try:
+            found = self._om.sync([instructions, *talk], *thread)
+        except StoreError as error:
+            self._journal.refused(unsaid, error.stored, str(error))
+            return False
+        self.turns += 1
+        if unsaid:
+            self._journal.acknowledged(unsaid)
+            unsaid.clear()
+        # what only goes on is never said to differ, and each message is known by the same id as ever
+        before, self._ids[thread] = self._ids.get(thread, ()), found.ids[1:]
+        if found.ids[1 : len(before) + 1] != before or found.ids[0]:
+            self._journal.breach(f"a message of the history of {thread} is known by another id than before")
+        if found.grown or found.changed or found.diverged_at is not None:
+            self._journal.breach(f"the history of {thread} only went on, and its receipt says {found._replace(ids=())}")
+        return True
 
 
 def message_of(said: Said) -> Message:

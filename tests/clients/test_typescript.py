@@ -9,21 +9,17 @@ import re
 import subprocess
 import sys
 from importlib.metadata import version
-from pathlib import Path
 from urllib.parse import quote
 
-import httpx2
 import pytest
 from hostile import HALVES, HOSTILE
 from key_ring import KeyRing
 from node_package import FOR_ADAPTERS, OLDEST, ROOT, SOURCE, copied, found, installed, packed
-from ports import reserve_port
-from processes import BEAT, WORKER, inherited, started
+from processes import BEAT, OM, WORKER, api_started, inherited, started
 from servers import Server
 from world import wait_until
 
 from om_api import ObservationalMemory, load_settings
-from om_api.cli.embedded import HOST
 from om_api.domain.api_keys import Role
 from om_api.domain.tags import escape
 from om_api.store.driver.connection import connected
@@ -33,7 +29,6 @@ from om_api.store.memory.keys import Keys
 pytestmark = [pytest.mark.nightly, pytest.mark.timeout(420)]
 _SMALL = {"MESSAGE_THRESHOLD": "1000", "OBSERVATION_THRESHOLD": "4000", "MIN_RECENT_MESSAGES": "0"}
 _QUICK = {"TOKENIZER": "estimate", "OBSERVER_INTERVAL": "0.2s", "REFLECTOR_INTERVAL": "0.3s"}
-_OM = [str(Path(sys.executable).with_name("om")), "api"]
 _KEEPS = """\
 observational_memory: {working_memory: {template: "- Name:\\n- City:"}, compose: [{resource: its-team, share: [decisions]}]}
 """  # the agent keeps-fields
@@ -111,7 +106,7 @@ def environ(tmp_path_factory):
         wait_until(lambda: b" ready." in (folder / "workers.log").read_bytes(), "the worker", 60)
         settings = load_settings(environ=own)
         _, token = KeyRing(settings).create(["*"], "operator")
-        yield {**own, "TEST_KEY": str(token), "TEST_API": json.dumps(_OM), "TEST_STORE_PID": str(server.pid),
+        yield {**own, "TEST_KEY": str(token), "TEST_API": json.dumps([OM, "api"]), "TEST_STORE_PID": str(server.pid),
             "TEST_ACL_URL": server.url.replace("//", f"//{_user(settings)}@")}  # fmt: skip
 
 
@@ -194,7 +189,9 @@ def _checked(package, folder, *programs):
     return [str(modules / "typescript" / "bin" / "tsc"), *_STRICT, *types, *map(str, files)]
 
 
-def test_the_tarball_holds_what_it_should_and_brings_nothing_with_it(node, installed_package):
+def test_the_tarball_holds_what_it_should_with_types_in_esm_and_cjs_and_brings_nothing_with_it(
+    node, package, installed_package
+):
     folder, files = installed_package
     entries = [f"dist/{kind}/{entry}" for kind in ("esm", "cjs") for entry in ("index", "redis", "ai-sdk", "mastra")]
     said = json.loads((SOURCE / "package.json").read_text("utf-8"))
@@ -204,31 +201,15 @@ def test_the_tarball_holds_what_it_should_and_brings_nothing_with_it(node, insta
     assert said["version"] == version("cortex-om")
     assert "dependencies" not in said
     assert node.run(folder, "-p", "new (require('cortex-om').NotFoundError)('x') instanceof Error").strip() == "true"
-
-
-def test_whoever_installs_it_has_types_in_esm_and_cjs(node, package, installed_package):
-    folder, _ = installed_package
     for name in ("esm.mts", "cjs.cts"):
         (folder / name).write_text(_TYPED)
-    compiler = package / "node_modules" / "typescript" / "bin" / "tsc"
     options = ["--noEmit", "--strict", "--module", "nodenext", "--lib", "es2022,dom"]
-    node.run(folder, str(compiler), *options, "esm.mts", "cjs.cts")
+    node.run(folder, str(package / "node_modules" / "typescript" / "bin" / "tsc"), *options, "esm.mts", "cjs.cts")
 
 
 def test_the_quick_start_runs_as_its_page_shows_it(node, installed_package, environ):
     folder, _ = installed_package
-    port = reserve_port()
-    url = f"http://{HOST}:{port}"
-    settings = {name: text for name, text in environ.items() if name.startswith("OM_")}
-    with started([*_OM, "--port", str(port)], env={**inherited(), **settings}, cwd=folder):
-        wait_until(lambda: _answers(url), "om api", 60)
+    with api_started({name: text for name, text in environ.items() if name.startswith("OM_")}, cwd=folder) as url:
         said = node.run(folder, "agent.mjs", environ={"OM_URL": url, "OM_KEY": environ["TEST_KEY"]})
     assert said.splitlines() == ["I have read 1 messages.", "I have read 3 messages.",
         "My flight to Oslo is on Friday."]  # fmt: skip
-
-
-def _answers(url):
-    try:
-        return httpx2.get(f"{url}/readyz").is_success
-    except httpx2.TransportError:
-        return False

@@ -17,8 +17,9 @@ from pages import ROOT
 from ports import reserve_port
 from processes import started
 from programs import program
+from world import wait_until
 
-from om_api import Message, ObservationalMemory, load_settings
+from om_api import ObservationalMemory, load_settings
 from om_api.cli.children import FLOWER_COLUMNS
 from om_api.cli.commands.api import api
 from om_api.settings.catalogue import OTHER_VARIABLES, VARIABLES
@@ -46,16 +47,9 @@ SERVICES = {name: parsed(path)["Service"] for name, path in UNITS.items()}
 
 def command(name, environ):
     """The words that systemd starts: `%%` is a sign, `${…}` a variable, `$$` for the shell."""
-    words = shlex.split(SERVICES[name]["ExecStart"].replace("%%", "%"))
-    found = [
-        re.sub(r"(?<!\$)\$\{(\w+)\}", lambda variable: environ[variable[1]], word).replace("$$", "$") for word in words
-    ]
-    return [word.replace(INSTALLED, str(Path(sys.executable).parent)) for word in found]
-
-
-def option(words, name):
-    """What `--name value` of a command says."""
-    return words[words.index(name) + 1] if name in words else None
+    line = SERVICES[name]["ExecStart"].replace("%%", "%").replace(INSTALLED, str(Path(sys.executable).parent))
+    variable = re.compile(r"(?<!\$)\$\{(\w+)\}")
+    return [variable.sub(lambda found: environ[found[1]], word).replace("$$", "$") for word in shlex.split(line)]
 
 
 @pytest.fixture
@@ -104,7 +98,7 @@ def test_every_unit_is_started_again_belongs_to_the_target_and_knows_its_options
 
 
 def test_workers_serve_every_queue_and_may_give_back_what_they_hold_and_flower_keeps_its_password_off_its_command_line():
-    served = [option(command(name, {}), "--queues") for name in WORKERS]
+    served = [re.search(r"--queues (\S+)", SERVICES[name]["ExecStart"])[1] for name in WORKERS]
     grace = load_settings(ROOT / "config", {}).memory.stop_grace + 15
     assert sorted(",".join(served).split(",")) == sorted(health.QUEUES)
     assert all(parse_duration(SERVICES[name]["TimeoutStopSec"]) >= grace for name in WORKERS)
@@ -127,7 +121,7 @@ def test_the_variables_are_settings_and_no_secret_is_written_down():
 
 @pytest.mark.nightly
 @pytest.mark.timeout(180)
-def test_what_the_units_start_works_together(private_server_url, tmp_path, wait_until):
+def test_what_the_units_start_works_together(private_server_url, tmp_path):
     """As systemd starts them, each with its variables: what is said is observed, API and Flower answer."""
     environ = {name: value for name, value in os.environ.items() if not re.match("OM_|[A-Z]+_API_KEY", name)}
     environ |= {"OM_CONFIG_DIR": str(ROOT / "config"), "OM_REDIS_URL": private_server_url,
@@ -140,9 +134,8 @@ def test_what_the_units_start_works_together(private_server_url, tmp_path, wait_
             words = [word.replace("/var/lib", str(tmp_path)) for word in command(name, environ)]
             running.enter_context(started(words, env=environ, cwd="/", stdout=log, stderr=log))
         memory = running.enter_context(ObservationalMemory(load_settings(environ=environ)))
-        memory.add_message(
-            Message(role="user", content="My flight is on Friday.", resource_id="harold", thread_id="t-1")
-        )
+        said = {"role": "user", "content": "My flight is on Friday."}
+        memory.add_message(said, resource_id="harold", thread_id="t-1")
         memory.force_observe("t-1", "harold")
         wait_until(lambda: memory.observations("harold"), "an observation", 90)
         wait_until(lambda: answers(f"http://127.0.0.1:{environ['OM_API_PORT']}/healthz"), "the API", 60)

@@ -25,6 +25,7 @@ from om_workers.calls.registry import Registry
 PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("config/**/*.md")])
 GUIDES = [ROOT / name for name in ("ARCHITECTURE.md", "CONTRIBUTING.md", "tests/README.md")]
 TEXTS = {page: page.read_text() for page in PAGES}
+ALL_TEXTS = TEXTS | {page: page.read_text() for page in GUIDES}
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 _ABSOLUTE = re.compile(r"(?<![\w.:/<*)}])/(?!v1/|(?:opt|etc|run)/(?:cortex-om|systemd))[a-z]\w*/[\w./-]*")
 _CELERY = "celery -A om_workers.app "
@@ -38,7 +39,7 @@ def _commands(text: str) -> list[list[str]]:
 
 
 def test_every_relative_link_leads_to_a_file_and_every_anchor_to_a_heading():
-    links = [(page, link) for page, text in TEXTS.items() for link in _LINK.findall(FENCE.sub("", text))]
+    links = [(page, link) for page, text in ALL_TEXTS.items() for link in _LINK.findall(FENCE.sub("", text))]
     ours = [(page, link) for page, link in links if not link.startswith("http")]
 
     assert [(page, link) for page, link in ours if not _leads_somewhere(page, *link.partition("#")[::2])] == []
@@ -69,7 +70,7 @@ def test_every_test_that_a_page_names_exists():
     files = {path.relative_to(ROOT / "tests").as_posix(): path.read_text() for path in ROOT.glob("tests/**/test_*.py")}
     known = {file: set(re.findall(r"^(?:async )?def (test_\w+)", text, re.MULTILINE)) for file, text in files.items()}
     every = set().union(*known.values())
-    for page, text in TEXTS.items():
+    for page, text in ALL_TEXTS.items():
         named = re.findall(r"`(?:tests/)?([\w/]+\.py)::(test_\w+)`", text)
         assert [each for each in named if each[1] not in known.get(each[0], ())] == [], page
         assert set(re.findall(r"`(test_\w+)`", text)) - every == set(), page

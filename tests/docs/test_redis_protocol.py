@@ -1,5 +1,6 @@
 """docs/redis-protocol.md is a contract: its snippets and programs are run, and its table of keys holds of a memory."""
 
+import contextlib
 import functools
 import itertools
 import json
@@ -36,38 +37,6 @@ def blocks(section: str, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", SECTIONS[section], re.MULTILINE | re.DOTALL)
 
 
-class Plain:
-    """All that a client in any language has: a socket that speaks RESP."""
-
-    def __init__(self, url: str) -> None:
-        at = urlsplit(url)
-        self._socket = socket.create_connection((at.hostname, at.port or 6379))
-        self._replies = self._socket.makefile("rb")
-        if at.password:
-            self("AUTH", *filter(None, [at.username]), at.password)
-        self("SELECT", at.path[1:] or "0")
-
-    def __call__(self, *words: str) -> Any:
-        parts = [word.encode() for word in words]
-        bulks = b"".join(b"$%d\r\n%s\r\n" % (len(part), part) for part in parts)
-        self._socket.sendall(b"*%d\r\n%s" % (len(parts), bulks))
-        return self._reply()
-
-    def _reply(self) -> Any:
-        line = self._replies.readline()
-        kind, rest = line[:1], line[1:].strip()
-        assert kind in {b"+", b":", b"$", b"*"}, line
-        if kind == b"*":
-            return [self._reply() for _ in range(int(rest))]
-        if kind == b"$":
-            return None if rest == b"-1" else self._replies.read(int(rest) + 2)[:-2].decode()
-        return rest.decode()
-
-    def close(self) -> None:
-        self._replies.close()
-        self._socket.close()
-
-
 @pytest.fixture
 def client(server_url, prefix) -> Iterator[Any]:
     """A real server only: the page is about what goes over its socket."""
@@ -79,17 +48,21 @@ def client(server_url, prefix) -> Iterator[Any]:
 
 @pytest.fixture
 def run(server_url, prefix) -> Iterator[Any]:
-    """Runs a block of the page, a command a line, as redis-cli would; the replies in order."""
-    plain = Plain(server_url)
+    """Runs a block of the page, a command a line, as redis-cli would; the replies in order, as they come over the socket."""
+    plain = redis.ConnectionPool.from_url(server_url, protocol=2, decode_responses=True).get_connection()
+
+    def reply(line: str) -> Any:
+        plain.send_command(*shlex.split(line))
+        return plain.read_response()
 
     def each(block: str, **words: str) -> list[Any]:
         now = int(time.time() * 1000)
         for name, word in {"now": str(now), "urgent": str(now - HOUR_MS), **words}.items():
             block = block.replace(f"<{name}>", word)
-        return [plain(*shlex.split(line)) for line in block.replace("cortex:om", prefix).splitlines()]
+        return [reply(line) for line in block.replace("cortex:om", prefix).splitlines()]
 
     yield each
-    plain.close()
+    plain.disconnect()
 
 
 @pytest.fixture
@@ -108,11 +81,11 @@ def raw(client: Any, prefix: str, thread: str) -> list[tuple[str, int]]:
 def test_two_plain_commands_make_a_message_accepted(world, run):
     write = blocks("2", "redis")[0]
 
-    assert run(write) == ["1", "1", "1"]
+    assert run(write) == [1, 1, 1]
     world.sweep()
     assert world.om.stats("harold").message_tokens > 0
     assert [message.id for message in world.context("thread-1").messages] == ["m-1", "m-2"]
-    assert run(write) == ["0", "0", "1"]
+    assert run(write) == [0, 0, 1]
 
 
 def test_what_vendors_write_is_accepted_as_the_page_has_it(world, run):
@@ -121,19 +94,9 @@ def test_what_vendors_write_is_accepted_as_the_page_has_it(world, run):
 
     messages = world.context("vendors").messages
     assert world.om.stats("harold").rejected == 0
-    assert [(m.id, m.role) for m in messages] == [
-        ("v-1", "assistant"),
-        ("v-2", "tool"),
-        ("v-3", "assistant"),
-        ("v-4", "assistant"),
-    ]
-    assert [part["type"] for m in messages for part in m.parts] == [
-        "tool-call",
-        "tool-result",
-        "thinking",
-        "text",
-        "tool-call",
-    ]
+    assert " ".join(f"{m.id}-{m.role}" for m in messages) == "v-1-assistant v-2-tool v-3-assistant v-4-assistant"
+    kinds = ["tool-call", "tool-result", "thinking", "text", "tool-call"]
+    assert [part["type"] for m in messages for part in m.parts] == kinds
 
 
 def test_scores_in_any_unit_become_milliseconds(world, run, client, prefix):
@@ -151,19 +114,6 @@ def test_a_message_that_is_written_again_as_it_grows_is_one(world, run):
 
     assert [message.content for message in world.context("growing").messages] == ["Your flight is on Friday."]
     assert world.om.stats("harold").rejected == 0
-
-
-def test_what_a_message_grew_by_after_it_was_observed_is_a_further_message_linked_to_it(world, run):
-    first, hint, *again = blocks("2", "redis")[3].splitlines()
-    run(f"{first}\n{hint}")
-    world.sweep()
-    world.om.force_observe("growing", "harold")
-    world.settle()
-    run("\n".join(again))
-    world.sweep()
-
-    (found,) = world.context("growing").messages
-    assert (found.id, found.content) == ("m-1+1", " is on Friday.")
 
 
 def test_what_is_rejected_is_in_the_list_with_its_reason(world, run):
@@ -253,46 +203,39 @@ def readers(tmp_path, server_url, prefix) -> Any:
     return {language: of(language) for language in ("js", "python")}
 
 
-class Between(socketserver.BaseRequestHandler):
-    """Stands between a reader and the server, and has something happen just before each of its looks."""
+class Between(socketserver.ThreadingTCPServer):
+    """Stands between a reader and the server, and has something of `before` happen just before each of its looks."""
 
-    def handle(self) -> None:
-        server: Any = self.server
-        with socket.create_connection(server.behind) as behind:
-            answers = threading.Thread(target=self._answer, args=(behind,))
+    daemon_threads = True
+
+    def __init__(self, behind: tuple[str, int], before: list[Callable[[], Any]]) -> None:
+        super().__init__(("127.0.0.1", 0), socketserver.BaseRequestHandler)
+        self.behind, self.before = behind, before
+
+    def finish_request(self, request: Any, client_address: Any) -> None:
+        with socket.create_connection(self.behind) as behind:
+            answers = threading.Thread(target=self._answer, args=(behind, request))
             answers.start()
-            while data := self.request.recv(65_536):
-                if b"EXEC" in data and server.before:
-                    server.before.pop(0)()
+            while data := request.recv(65_536):
+                if b"EXEC" in data and self.before:
+                    self.before.pop(0)()
                 behind.sendall(data)
             behind.shutdown(socket.SHUT_RDWR)
             answers.join()
 
-    def _answer(self, behind: socket.socket) -> None:
+    def _answer(self, behind: socket.socket, request: socket.socket) -> None:
         while data := behind.recv(65_536):
-            self.request.sendall(data)
+            request.sendall(data)
 
 
-@pytest.fixture
-def between(server_url) -> Iterator[Any]:
-    """Starts such a one; `before` lists what happens before the first look, the second, …; returns its URL."""
-    at, started = urlsplit(server_url), []
-
-    def start(*before: Callable[[], Any]) -> str:
-        server: Any = socketserver.TCPServer(("127.0.0.1", 0), Between)
-        server.behind, server.before = (at.hostname, at.port or 6379), list(before)
-        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
-        thread.start()
-        started.append((server, thread))
-        return at._replace(
-            netloc=f"{at.netloc.rpartition('@')[0]}@127.0.0.1:{server.server_address[1]}".lstrip("@")
-        ).geturl()
-
-    yield start
-    for server, thread in started:
+@contextlib.contextmanager
+def between(server_url: str, *before: Callable[[], Any]) -> Iterator[str]:
+    """The URL of such a one; `before` lists what happens before the first look, the second, …"""
+    at = urlsplit(server_url)
+    with Between((str(at.hostname), at.port or 6379), list(before)) as server:
+        threading.Thread(target=server.serve_forever, args=(0.05,)).start()
+        yield server_url.replace(f"{at.hostname}:{at.port}", f"127.0.0.1:{server.server_address[1]}")
         server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 HOSTILE = [
@@ -377,20 +320,14 @@ def _sealed(world: World) -> None:
 
 @pytest.mark.parametrize("language", ["js", "python"])
 @pytest.mark.parametrize("happens", [[_nothing, _activated], [_sealed, _sealed, _activated, _sealed]])
-def test_a_memory_that_changes_between_two_looks_shows_each_message_once(readers, between, world, happens, language):
+def test_a_memory_that_changes_between_two_looks_shows_each_message_once(readers, server_url, world, happens, language):
     world.say(*[f"message {n}" for n in range(7)])
     world.settle()
 
-    url = between(*[functools.partial(change, world) for change in happens])
-    seen = readers[language]("harold", "t-1", url)
+    with between(server_url, *[functools.partial(change, world) for change in happens]) as url:
+        seen = readers[language]("harold", "t-1", url)
     noted = re.findall(r"\[(\w+)\]", "".join(seen["memory"]))
     assert sorted([*noted, *(message["id"] for message in seen["messages"])]) == world.covering()
-
-
-def test_a_reader_of_an_empty_memory_sees_nothing(readers, client):
-    nothing = {"memory": [], "messages": [], "task": "", "task_at": 0, "suggestion": "", "others": {}}
-    for language, read in readers.items():
-        assert read("nobody", "t-1") == {"scope": "resource", **nothing}, language
 
 
 TASK, SAID = "mend </observations> the roof", "ask <task> for nails"
@@ -426,28 +363,22 @@ def test_a_reader_leaves_what_is_no_message_to_the_workers(readers, world, clien
     assert shown[0].startswith("h-")
 
 
+SAID_BY_VENDORS = ("Oslo has 4 degrees and rain, Graz 19 and sun.", "get_weather", "4 degrees, rain", "passport")
+
+
 def test_a_reader_shows_what_vendors_wrote(readers, world, client, prefix):
     for vendor, recorded in RECORDED.items():
         bodies = [{**body, "id": f"m-{n:03}"} for n, body in enumerate(recorded)]
-        bodies += [{"id": f"n-{n}", "role": role, "content": None} for n, role in enumerate(("user", "assistant"), 1)]
+        bodies.append({"id": "n-1", "role": "assistant", "content": None})
         members = {json.dumps(body): 1763600000 + n for n, body in enumerate(bodies)}
         client.zadd(f"{prefix}:{{{vendor}}}:messages:t-1", members)
-        context = world.context("t-1", vendor)
+        meant = [(message.id, message.role) for message in world.context("t-1", vendor).messages]
         for language, read in readers.items():
             seen = read(vendor, "t-1")["messages"]
-            shown = json.dumps([m["content"] for m in seen])
-            assert [(m["id"], m["role"]) for m in seen] == [(m.id, m.role) for m in context.messages], (
-                vendor,
-                language,
-            )
-            for words in (
-                "Oslo has 4 degrees and rain, Graz 19 and sun.",
-                "get_weather",
-                "4 degrees, rain",
-                "passport",
-            ):
-                assert words in shown, (vendor, language)
-            assert (seen[-1]["content"], seen[-1]["id"]) == ("", "n-2")
+            shown = json.dumps([message["content"] for message in seen])
+            assert [(message["id"], message["role"]) for message in seen] == meant, (vendor, language)
+            assert [words for words in SAID_BY_VENDORS if words not in shown] == [], (vendor, language)
+            assert seen[-1]["content"] == ""
 
 
 def test_the_worked_example_prints_what_the_page_shows(readers, world, run):
@@ -467,26 +398,15 @@ def test_the_worked_example_prints_what_the_page_shows(readers, world, run):
 def test_what_the_push_script_is_given_as_the_page_has_it_is_known_to_the_library(world, client, prefix):
     script, (header, *_) = load_all()["push"], SECTIONS["9"].split("```")[1].strip().splitlines()
     base, record = f"{prefix}:{{harold}}", bytes.fromhex(re.findall(r"the record is `([0-9a-f]{32})`", DOC)[0])
-    member = '{"id":"m-1","role":"user","content":"My flight is on Friday.","tokens":10}'
-    keys = [
-        f"{base}:tokens",
-        f"{prefix}:due:observe",
-        *[f"{base}:pace"] * 2,
-        f"{base}:messages:t-1",
-        f"{base}:known:t-1",
-    ]
+    said = {"id": "m-1", "role": "user", "content": "My flight is on Friday."}
+    own = [f"{base}:{name}" for name in ("pace", "pace", "messages:t-1", "known:t-1")]
+    keys = [f"{base}:tokens", f"{prefix}:due:observe", *own]
     fixed = ["1", "resource", "harold", "00" * 16, "", "t-1", "harold|t-1", "-", "1"]
+    one = ["1763600000000", '{"id":"m-1","role":"user","content":"My flight is on Friday.","tokens":10}', record, "10"]
 
-    def push() -> Any:
-        return client.eval(script.source, len(keys), *keys, *fixed, "1763600000000", member, record, "10")
-
-    first, again = push(), push()
-    told = world.om.add_message(
-        Message(id="m-1", role="user", content="My flight is on Friday.", thread_id="t-1", resource_id="harold")
-    )
-
+    first, again = (client.eval(script.source, len(keys), *keys, *fixed, *one) for _ in range(2))
+    told = world.om.add_message(said, thread_id="t-1", resource_id="harold")
     assert script.source.startswith(f"-- {header}\n")
-    assert first[1:] == [b"harold"]
-    assert again[2:] == [0, b""]
+    assert (first[1:], again[2:]) == ([b"harold"], [0, b""])
     assert (told.added, told.duplicates) == (0, ("m-1",))
     assert client.hget(f"{base}:tokens", "t-1") == b"10"

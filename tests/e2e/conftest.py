@@ -1,16 +1,15 @@
 """Real processes: a worker and a beat of our own on a real server, as `celery -A om_workers.app …` starts them."""
 
-import os
-import signal
+import contextlib
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 import redis
-from processes import BEAT, WORKER
+from processes import BEAT, WORKER, inherited, started
 from world import wait_until
 
 from om_api import Message, ObservationalMemory, load_settings
@@ -53,42 +52,18 @@ class Running(NamedTuple):
         return ids
 
 
-class Crew:
-    """The processes of one test, stopped by their ids."""
-
-    def __init__(self, log: Path, cwd: Path) -> None:
-        self._log, self._cwd = log, cwd
-        self._processes: list[subprocess.Popen[bytes]] = []
-
-    def spawn(self, words: Sequence[str], environment: dict[str, str]) -> subprocess.Popen[bytes]:
-        """Start a process; a worker is ready when this returns."""
-        before = _ready(self._log)
-        self._processes.append(_spawn(words, environment, self._log, self._cwd))
-        if words[0] == "worker":
-            wait_until(lambda: _ready(self._log) > before, f"the worker; its log: {self._log}", 60)
-        return self._processes[-1]
-
-    def stop(self) -> None:
-        for process in self._processes:
-            process.send_signal(signal.SIGTERM)
-        for process in self._processes:
-            try:
-                process.wait(15)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-
-
 @pytest.fixture
 def run(server_url: str, prefix: str, tmp_path: Path) -> Iterator[Callable[..., Running]]:
     """Start a beat and a worker with these settings, on the tests' server or on the one at `url`."""
     log = tmp_path / "workers.log"
-    crew, clients = Crew(log, tmp_path), list[ObservationalMemory]()
 
     def start(
         files: dict[str, str] | None = None, commands: Any = (BEAT, WORKER), url: str = server_url, **settings: str
     ) -> Running:
-        config = _configured(tmp_path, {"observational-memory.yaml": _YAML, **(files or {})})
+        config = tmp_path / "config"
+        for name, text in {"observational-memory.yaml": _YAML, **(files or {})}.items():
+            (config / name).parent.mkdir(parents=True, exist_ok=True)
+            (config / name).write_text(text)
         fixed = {"OM_CONFIG_DIR": str(config), "OM_REDIS_URL": url, "OM_PREFIX": prefix}
         named = {f"OM_{key.upper()}": value for key, value in settings.items()}
         # a broker of this test's own: the queues of another test's workers must not mix with ours
@@ -97,39 +72,27 @@ def run(server_url: str, prefix: str, tmp_path: Path) -> Iterator[Callable[..., 
         environment = {**fixed, **ticks, **named}
         with redis.Redis.from_url(broker) as queues:
             queues.delete("ticks", "observe", "reflect", "maintenance")
-        for words in commands:
-            crew.spawn(words, environment)
-        clients.append(ObservationalMemory(load_settings(environ={**fixed, **named})))
-        plain = redis.Redis.from_url(url)
 
         def spawn(*words: str, **own: str) -> subprocess.Popen[bytes]:
-            return crew.spawn(words, {**environment, **own})
+            before, out = _ready(log), running.enter_context(log.open("ab"))
+            command = [sys.executable, "-m", "celery", "-A", "om_workers.app", *words, "-l", "INFO"]
+            environ = {**inherited(), **environment, **own}
+            process = running.enter_context(started(command, env=environ, cwd=tmp_path, stdout=out, stderr=out))
+            if words[0] == "worker":
+                wait_until(lambda: _ready(log) > before, f"the worker; its log: {log}", 60)
+            return process
 
-        return Running(config, clients[-1], plain, prefix, environment, log, broker, spawn)
+        for words in commands:
+            spawn(*words)
+        om = running.enter_context(ObservationalMemory(load_settings(environ={**fixed, **named})))
+        return Running(config, om, redis.Redis.from_url(url), prefix, environment, log, broker, spawn)
 
-    yield start
-    crew.stop()
-    for om in clients:
-        om.close()
+    with contextlib.ExitStack() as running:
+        yield start
     with redis.Redis.from_url(server_url) as client:
         if left := list(client.scan_iter(f"{prefix}*", count=1000)):
             client.unlink(*left)
 
 
-def _configured(folder: Path, files: dict[str, str]) -> Path:
-    for name, text in files.items():
-        path = folder / "config" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    return folder / "config"
-
-
 def _ready(log: Path) -> int:
     return log.read_bytes().count(b" ready.") if log.exists() else 0
-
-
-def _spawn(words: Sequence[str], environment: dict[str, str], log: Path, cwd: Path) -> subprocess.Popen[bytes]:
-    keep = {key: value for key, value in os.environ.items() if not key.startswith("OM_")}
-    with log.open("ab") as out:
-        return subprocess.Popen([sys.executable, "-m", "celery", "-A", "om_workers.app", *words, "-l", "INFO"],
-            env={**keep, **environment}, cwd=cwd, stdout=out, stderr=out)  # fmt: skip

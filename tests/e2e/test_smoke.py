@@ -2,9 +2,7 @@
 
 import json
 import signal
-import socket
 import time
-from urllib.parse import urlsplit
 
 import pytest
 from processes import BEAT, WORKER
@@ -19,16 +17,6 @@ observational_memory: {tokenizer: estimate, model: quick, message_threshold: 100
 models:
   quick: {provider: scripted}
 """
-
-
-def _zadd(url, key, member):
-    """What a writer in any language does, on a bare socket."""
-    parts, prefix = urlsplit(url), key.split(":{")[0]
-    with socket.create_connection((parts.hostname, parts.port)) as server:
-        for words in (("ZADD", key, str(int(time.time() * 1000)), member), ("ZADD", f"{prefix}:adopt", "0", key)):
-            text = "".join(f"${len(word)}\r\n{word}\r\n" for word in words)
-            server.sendall(f"*{len(words)}\r\n{text}".encode())
-            assert server.recv(100).startswith(b":")
 
 
 def _locks(house):
@@ -50,10 +38,12 @@ def _thinking(run):
     return house, doomed, ids
 
 
-def test_a_worker_and_a_beat_turn_what_was_pushed_by_anybody_into_notes(run, server_url):
+def test_a_worker_and_a_beat_turn_what_was_pushed_by_anybody_into_notes(run):
     house = run({"observational-memory.yaml": _YAML})
-    member = json.dumps({"id": "plain", "role": "user", "content": "from a socket", "tokens": 200})
-    _zadd(server_url, f"{house.prefix}:{{harold}}:messages:t-2", member)
+    member = json.dumps({"id": "plain", "role": "user", "content": "by two commands", "tokens": 200})
+    plain = f"{house.prefix}:{{harold}}:messages:t-2"  # what a writer in any language does
+    house.client.zadd(plain, {member: int(time.time() * 1000)})
+    house.client.zadd(f"{house.prefix}:adopt", {plain: 0})
     ids = house.say(12)
     wait_until(lambda: house.om.observations("harold"), "an observation, by the threshold alone", 60)
     known = f"{house.prefix}:{{harold}}:known:t-2"

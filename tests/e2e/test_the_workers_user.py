@@ -9,7 +9,7 @@ from key_ring import KeyRing
 from servers import BINARIES, Server
 from world import wait_until
 
-from om_api import Message, load_settings
+from om_api import load_settings
 from om_api.ops.doctor import examine
 from om_api.store.driver.connection import Connection
 from om_api.store.driver.scripts import load_all
@@ -38,24 +38,18 @@ def test_workers_beats_the_doctor_and_keys_need_nothing_that_their_user_may_not(
     house = run(commands=(("beat",), ("worker", "-c", "4")), url=url, message_threshold="1000", min_recent_messages="0")
     member = json.dumps({"id": "plain", "role": "user", "content": "from a socket"})
     admin.zadd(f"{prefix}:{{harold}}:messages:plain", {member: 1_763_600_000_000})
-    for n in range(12):
-        house.om.add_message(Message(role="user", content=f"m {n}", thread_id="t-1", resource_id="harold", tokens=100))
+    house.say(12)
     known = f"{prefix}:{{harold}}:known:plain"  # which stays, also once it is sealed
     wait_until(lambda: admin.exists(known), "the sweep to adopt what nobody named", 90)
     assert house.om.force_observe(resource_id="harold", wait=60) == "activated"
-    assert "plain" in _observed(house.om)
+    assert "plain" in [name for each in house.om.observations("harold") for name in each.message_ids]
     assert house.om.force_reflect("harold", wait=60) == "reflected"
     settings = load_settings(environ=house.environment | {"OM_CONFIG_DIR": ""})
-    troubles = [
-        finding for finding in examine(settings).findings if finding.about in {"server", "store", "disk", "broker"}
-    ]
+    looked_at = {"server", "store", "disk", "broker"}
+    levels = {finding.level for finding in examine(settings).findings if finding.about in looked_at}
     ring = KeyRing(settings)
     ring.create(["harold"], "reader")
     assert (len(ring.list()), house.om.verify()) == (1, [])
     assert house.om.clear("harold").outcome == "cleared"
-    assert ({finding.level for finding in troubles}, admin.acl_log()) == ({"ok"}, [])
+    assert (levels, admin.acl_log()) == ({"ok"}, [])
     assert all(admin.script_exists(*(verb.sha for verb in load_all().values())))
-
-
-def _observed(om):
-    return [name for each in om.observations("harold") for name in each.message_ids]

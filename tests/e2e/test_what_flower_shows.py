@@ -3,8 +3,6 @@
 import contextlib
 import json
 import urllib.error
-from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from celery import Celery
@@ -28,32 +26,24 @@ _FILES = {
 
 
 @pytest.fixture
-def house(run: Any) -> Any:
+def house(run):
     return run(_FILES, commands=())
 
 
 @pytest.fixture
-def flower(house: Any) -> Iterator[Flower]:
+def flower(house):
     one = Flower(house)
     yield one
     one.stop()
 
 
-@contextlib.contextmanager
-def _celery(house: Any) -> Iterator[Celery]:
-    """What an operator's own tools have: the broker's address."""
-    app = Celery(broker=house.broker, set_as_current=False)
-    yield app
-    app.close()
-
-
-def _ended(flower: Flower, name: str, scope: str, outcome: str) -> list[dict[str, Any]]:
+def _ended(flower, name, scope, outcome):
     """The tasks of this name that Flower shows with a scope among their args, and an outcome as their result."""
     return [task for task in flower.tasks()
         if (task["name"], task["result"]) == (name, repr(outcome)) and repr(scope) in (task["args"] or "")]  # fmt: skip
 
 
-def _failed(flower: Flower, scope: str) -> list[dict[str, Any]]:
+def _failed(flower, scope):
     """The tasks of a scope that Flower shows among those that failed."""
     return [task for task in flower.tasks() if task["state"] == "FAILURE" and repr(scope) in (task["args"] or "")]
 
@@ -67,7 +57,7 @@ def test_name_scope_and_outcome_of_every_kind_of_task_and_none_of_what_was_said(
     house.say(2, text=_SECRET)
     house.say(2, "albert", text=_SECRET)
     wait_until(lambda: _ended(flower, "om.observe", "harold", "buffered"), "a chunk that was buffered", 60)
-    with _celery(house) as app:
+    with contextlib.closing(Celery(broker=house.broker, set_as_current=False)) as app:  # an operator's own tool
         app.send_task("om.observe_chunk", ("harold", "a-chunk-that-is-gone"), queue="observe")
     wait_until(lambda: _ended(flower, "om.observe_chunk", "harold", "superseded"), "a chunk that was gone", 60)
     wait_until(lambda: _failed(flower, "albert"), "a chunk whose model is away", 60)

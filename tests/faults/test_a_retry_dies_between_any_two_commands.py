@@ -6,7 +6,7 @@ import itertools
 import pytest
 from world import World
 
-from om_api.domain.errors import InvalidInputError, ModelError
+from om_api.domain.errors import ModelError
 from om_api.store.driver.connection import Connection
 
 
@@ -126,12 +126,3 @@ def test_a_reflection_that_runs_on_keeps_what_it_took_in(client, prefix):
     house.om.force_reflect("harold")
     house.tick()
     assert (house.covering(), house.om.verify()) == (before, [])
-    with pytest.raises(InvalidInputError, match="cannot be retried"):
-        client.rpush(f"{prefix}:{{harold}}:rejected", _as_it_was(house))
-        house.om.retry_rejected("harold", _entry(house, "unobservable"))
-
-
-def _as_it_was(house):
-    """An entry for an observation that the generation has taken in."""
-    merged = house.om.generations("harold")[-1].observation_ids[0]
-    return f'{{"kind":"unobservable","thread_id":"t-1","reason":"r","at":1,"member":"{{}}","observation":"{merged}"}}'.encode()

@@ -4,7 +4,7 @@ import time
 from datetime import timedelta
 
 import pytest
-from world import World
+from world import World, wait_until
 
 from om_api import Message
 from om_api.store.memory import due
@@ -87,7 +87,7 @@ def test_a_worker_whose_clock_is_ahead_clears_no_memory_and_hides_none_from_othe
     assert client.zscore(house.services.keys.resources, "harold") <= _right() * 1000 + 1_000
 
 
-def test_a_thread_dated_ahead_is_observed_when_idle_like_any_other(client, prefix, wait_until):
+def test_a_thread_dated_ahead_is_observed_when_idle_like_any_other(client, prefix):
     """Breaks when its last message, dated ahead by a client's clock, is heard of anew at every look."""
     house = World(client, prefix, observe_idle_after="1s")
     house.say("a", tokens=50, timestamp=time.time() + 5 * 3_600)
@@ -100,25 +100,3 @@ def test_a_thread_dated_ahead_is_observed_when_idle_like_any_other(client, prefi
         return not any(client.zcard(f"{prefix}:{{harold}}:messages:{thread}") for thread in ("t-1", "t-2"))
 
     wait_until(observed, "both threads to be observed", 10)
-
-
-def test_two_workers_whose_clocks_disagree_never_hold_one_lease(client, prefix, shift):
-    world, claims = World(client, prefix), []
-    world.services.run(due.mark(world.services.keys.due_observe, ["harold"]))
-    for hours in HOURS:
-        shift(hours)
-        claims += World(client, prefix).services.run(due.claim(world.services.keys.due_observe, 10))
-    assert len(claims) == 1
-
-
-def test_a_cleared_memory_takes_its_ids_again_whatever_clock_cleared_it(client, prefix, shift):
-    """Catches ids that outlive their memory: what is said next under one of them was a duplicate of nothing."""
-    house = World(client, prefix)
-    for hours in HOURS:
-        house.say(f"old {hours:g}", id="m-1")
-        shift(hours)
-        World(client, prefix).om.clear("harold")  # `om clear` in a process of its own
-        shift(0)
-        assert list(client.scan_iter(f"{prefix}:{{harold}}:*")) == [], hours
-    house.say("new", id="m-1")
-    assert house.covering() == ["m-1"]

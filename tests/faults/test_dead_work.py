@@ -4,7 +4,6 @@ import pytest
 from world import World
 
 from om_api.domain.values import Outcome, Scope
-from om_api.store.driver.locks import Lease
 from om_api.store.memory import due, note, reflect, requests, scope_state
 from om_api.store.memory.keys import queued
 
@@ -22,10 +21,6 @@ def a_lease_later(world):
         for name, score in world.client.zrange(index, 0, -1, withscores=True):
             if score <= now + due.LEASE_MS + 1:
                 world.client.zadd(index, {name: now})
-
-
-def held_by_the_dead(world, what):
-    assert Lease(world.services.connection, world.services.keys.of("harold").lock(what), 30).acquire()
 
 
 def begun(world, *texts):
@@ -151,16 +146,3 @@ def test_a_request_of_a_client_that_died_before_it_was_marked_is_found_by_the_sw
     world.sweep()
     world.settle()
     assert (world.context().messages, world.covering()) == ([], ids)
-
-
-def test_a_chunk_whose_lock_is_a_dead_workers_is_looked_at_when_the_lock_ends(world):
-    """A look a moment before the lock ends must not cost another lease: up to 70 s from the death, with ticks of 10 s."""
-    _, (_, (_, chunk)) = begun(world)
-    held_by_the_dead(world, f"chunk:{chunk}")
-    lock = world.services.keys.of("harold").lock(f"chunk:{chunk}")
-    world.client.pexpire(lock, 500)
-    now = world.services.run(due.server_ms())
-    world.client.zadd(world.services.keys.due_observe, {"harold": now})
-    world.tick()
-    left = world.client.zscore(world.services.keys.due_observe, "harold") - now
-    assert left <= 5_000

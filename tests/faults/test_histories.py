@@ -25,12 +25,8 @@ def test_a_history_that_did_not_only_go_on_is_found_again_and_kept_once(client, 
         ([["one", "m-2=two"]], ["uno", "m-2=two"], (0, 1, [0], 0), ["one", "two"]),
         ([["m-1=one", "m-2=two", "m-3=three"]], ["m-1=one", "m-2=dos", "m-3=three"], (0, 2, [1], 1), four[:3]),
         ([["three"], four], four, (0, 4, [], None), four),
-        (
-            [["ok", "one", "two"]],
-            ["two", "ok"],
-            (1, 1, [], None),
-            ["ok", "one", "two", "ok"],
-        ),  # the end, not the first "ok"
+        # the end, not the first "ok"
+        ([["ok", "one", "two"]], ["two", "ok"], (1, 1, [], None), ["ok", "one", "two", "ok"]),
     ]
     for n, (before, last, told, shown) in enumerate(rows):
         house = World(client, prefix_for(n))

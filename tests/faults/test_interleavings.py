@@ -11,9 +11,9 @@ from contextlib import closing
 import pytest
 import redis
 import structlog
-from fuzz.everywhere import started
 from fuzz.guards import GUARDS, OF_A_CLUSTER
-from fuzz.playing import failure, plan, plan_for, told
+from fuzz.playing import failure, plan, told
+from fuzz.slots import started
 from redis.crc import key_slot
 
 from om_api.store.driver.connection import Connection
@@ -55,7 +55,7 @@ def everywhere(tmp_path_factory):
 
 @pytest.mark.parametrize("seed", [*range(_FEW), *(_nightly(seed) for seed in range(_FEW, _SEEDS))])
 def test_no_interleaving_loses_or_doubles_a_message(seed, plain):
-    if found := failure(seed, plan(seed), plain):
+    if found := failure(seed, plan(seed, plain), plain):
         pytest.fail(told(seed, found))
 
 
@@ -67,18 +67,18 @@ def test_a_history_that_broke_an_invariant_once_breaks_none(seed, plain):
 
 @pytest.mark.nightly
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("guard", GUARDS, ids=lambda guard: guard.name)
+@pytest.mark.parametrize("guard", GUARDS, ids=lambda guard: guard.name.partition(":")[0])
 def test_a_guard_that_is_taken_out_is_found_within_two_hundred_seeds(guard, plain, monkeypatch):
     guard.take_out(monkeypatch)
-    found = next((seed for seed in (guard.seed, *range(_ENOUGH)) if failure(seed, plan(seed), plain)), None)
-    assert found is not None, f"nobody noticed: {guard.story}"
+    found = next((seed for seed in (guard.seed, *range(_ENOUGH)) if failure(seed, plan(seed, plain), plain)), None)
+    assert found is not None, f"nobody noticed: {guard.name}"
 
 
 @pytest.mark.nightly
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("seed", range(_ON_A_CLUSTER))
 def test_no_interleaving_with_slots_on_their_way_loses_or_doubles_a_message(seed, everywhere):
-    if found := failure(seed, plan_for(everywhere, seed), everywhere):
+    if found := failure(seed, plan(seed, everywhere), everywhere):
         pytest.fail(told(seed, found))
 
 
@@ -99,9 +99,9 @@ def test_a_thread_that_no_game_leads_is_answered_though_its_slot_is_on_its_way(e
 
 @pytest.mark.nightly
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("guard", OF_A_CLUSTER, ids=lambda guard: guard.name)
+@pytest.mark.parametrize("guard", OF_A_CLUSTER, ids=lambda guard: guard.name.partition(":")[0])
 def test_what_follows_slots_is_found_missing_within_twenty_seeds(guard, everywhere, monkeypatch):
     guard.take_out(monkeypatch)
     seeds = range(_ENOUGH_THERE)
-    found = next((error for seed in seeds if (error := failure(seed, plan_for(everywhere, seed), everywhere))), None)
-    assert found is not None, f"nobody noticed: {guard.story}"
+    found = next((error for seed in seeds if (error := failure(seed, plan(seed, everywhere), everywhere))), None)
+    assert found is not None, f"nobody noticed: {guard.name}"

@@ -76,20 +76,3 @@ def test_a_backlog_is_worked_off_once_with_a_queue_no_longer_than_the_fleet_is_w
     assert asked == dict.fromkeys((f"invoice {number} is due" for number in range(AGENTS)), 1)
     assert (stale, world.client.zcount(world.services.keys.due_observe, "-inf", now)) == (0, 0)
     assert world.client.zcard(queued(world.services.keys.due_observe)) == 0
-
-
-def test_a_broker_that_loses_every_third_task_delays_it_and_no_others(world):
-    _come_due(world)
-    dispatcher = Dispatcher(world.services)
-    dispatcher.fill("observe", 9)
-    for turn in range(2 * AGENTS):
-        if world.dispatch.queue and turn % 3 == 0:
-            world.dispatch.queue.popleft()
-        if not world.dispatch.queue:
-            _leases_end(world)
-            dispatcher.fill("observe", 9)
-        if world.dispatch.queue:
-            assert len(_waiting(world)) <= WIDE
-            _work(world, dispatcher)
-    asked = Counter(request.messages[0].content for request in world.model.requests)
-    assert asked == dict.fromkeys((f"invoice {number} is due" for number in range(AGENTS)), 1)

@@ -1,14 +1,13 @@
 """What an owner removes is gone with everything that stood for it, whatever happens meanwhile, and nothing else is."""
 
 import pytest
-from scene import at_step
+from scene import at_step, interrupted
 from world import World
 
 from om_api import InvalidInputError, Outcome
 from om_api.client.core import Core
 from om_api.domain.errors import ModelError
-from om_api.store.driver.steps import Verb
-from om_api.store.memory import clear, model_cooldown
+from om_api.store.memory import clear
 
 
 @pytest.mark.parametrize("word", ["resource", "thread"])
@@ -26,19 +25,8 @@ def test_a_message_sealed_while_a_clear_is_planned_is_cleared_or_observed(client
         house.claim()
         house.perform(*house.next_task())
 
-    def clearing(steps):
-        answer = None
-        while True:
-            try:
-                step = steps.send(answer)
-            except StopIteration:
-                return
-            if not sent and isinstance(step, Verb) and step.name == "clear":
-                meanwhile()
-                sent.append(step)
-            answer = yield step
-
-    house.services.run(clearing(clear.clear(house.services.keys, "harold")))
+    clearing = clear.clear(house.services.keys, "harold")
+    house.services.run(interrupted(clearing, "clear", lambda: sent.append(meanwhile())))
     assert sent
     assert house.covering() == []
 
@@ -92,17 +80,6 @@ def test_a_clear_takes_the_notes_of_what_was_observed_of_halves(choking, thread)
     observe(choking)
     assert len(left(choking, ":lock:observed:")) == 1
     choking.om.clear("harold", thread)
-    assert left(choking, ":lock:observed:") == []
-
-
-def test_a_note_that_comes_after_the_clear_is_not_made(choking):
-    """Time 0: a half is observed. Time 1: its owner clears the memory. Time 2: the worker notes that it was observed."""
-    choking.om.force_observe(None, "harold")
-    choking.claim()
-    choking.perform(*choking.next_task())
-    (chunk, *_) = (key.rpartition(":")[2] for key in left(choking, ":sealed:"))
-    choking.om.clear("harold")
-    choking.services.run(model_cooldown.observed(choking.services.keys, "harold", chunk))
     assert left(choking, ":lock:observed:") == []
 
 

@@ -31,7 +31,7 @@ class CrashedError(BaseException):
 class Activity:
     """One call of a client, or one unit of a worker's work, that goes on command by command."""
 
-    def __init__(self, name: str, work: Callable[[], Any]) -> None:
+    def __init__(self, name: str, work: Callable[[], Any]):
         self.name = name
         self.log: list[str] = []
         self.at = "not begun"
@@ -45,7 +45,7 @@ class Activity:
         self._thread = threading.Thread(target=self._live, args=(work,), daemon=True)
         self._thread.start()
 
-    def _live(self, work: Callable[[], Any]) -> None:
+    def _live(self, work: Callable[[], Any]):
         _here.set(self)
         self._go.acquire()
         try:
@@ -57,7 +57,7 @@ class Activity:
         self.finished = True
         self._stopped.release()
 
-    def go(self, commands: int = 1) -> None:
+    def go(self, commands: int = 1):
         """Let it perform this many commands, or come to its end."""
         for _ in range(commands):
             if self.finished:
@@ -70,34 +70,32 @@ class Activity:
 
     @property
     def undisturbed(self) -> bool:
-        """Whether nobody did anything since it began."""
         return self.turns == 1
 
-    def think(self) -> None:
+    def _until(self, reached: Callable[[], bool]):
+        while not self.finished and not reached():
+            self.go()
+
+    def think(self):
         """Let it go on until it asks a model, or comes to its end."""
-        while not self.finished and not self.at.startswith("thinks"):
-            self.go()
+        self._until(lambda: self.at.startswith("thinks"))
 
-    def commit(self) -> None:
+    def commit(self):
         """Let it go on until its next command is a script: what it decided by may be old when it goes on from there."""
-        while not self.finished and self.at not in load_all():
-            self.go()
+        self._until(lambda: self.at in load_all())
 
-    def come_to(self, command: str) -> None:
+    def come_to(self, command: str):
         """Let it go on until its next command is a certain script, or word of Redis, or comes to its end."""
-        while not self.finished and self.at.split(" ")[0] != command:
-            self.go()
+        self._until(lambda: self.at.split(" ")[0] == command)
 
-    def go_until(self, script: str) -> None:
+    def go_until(self, script: str):
         """Let it go on until it has had a script's answer, or comes to its end."""
-        while not self.finished and not any(entry.startswith(f"{script} ->") for entry in self.log):
-            self.go()
+        self._until(lambda: any(entry.startswith(f"{script} ->") for entry in self.log))
 
-    def finish(self) -> None:
-        """Let it come to its end."""
+    def finish(self):
         self.go(ALL)
 
-    def kill(self, *, reply_lost: bool) -> None:
+    def kill(self, *, reply_lost: bool):
         """Kill its process: before its next command, or after the server did it and before the reply came."""
         if reply_lost:
             self._fate = "die"
@@ -105,12 +103,12 @@ class Activity:
             self._dead = True
         self.finish()
 
-    def cut(self, *, reply_lost: bool) -> None:
+    def cut(self, *, reply_lost: bool):
         """Drop its connection at the next command, which the server did, or never saw. The process lives on."""
         self._fate = "lose" if reply_lost else "refuse"
         self.go()
 
-    def stop(self, at: str) -> None:
+    def stop(self, at: str):
         """Wait until somebody lets us go on; called by the work itself."""
         if not self._dead:
             self.at = at
@@ -120,7 +118,6 @@ class Activity:
             raise CrashedError
 
     def perform(self, words: tuple[Any, ...], command: Callable[[], Any]) -> Any:
-        """Stop, then do what the fate of this command is."""
         name = _name(words)
         self.stop(name)
         fate, self._fate = self._fate, ""
@@ -143,13 +140,12 @@ class Activity:
         return reply
 
 
-def somebody_else() -> None:
+def somebody_else():
     """Whoever is under way was disturbed."""
     _latest.clear()
 
 
 def current() -> Activity | None:
-    """The activity that is going on here, if it is one."""
     return _here.get()
 
 
@@ -157,11 +153,9 @@ class Stoppable(redis.Redis):
     """A client whose every round trip, locks' own included, is a place to stop."""
 
     def execute_command(self, *args: Any, **options: Any) -> Any:
-        """See redis.Redis."""
         return performed(args, lambda: super(Stoppable, self).execute_command(*args, **options))
 
     def pipeline(self, transaction: bool = True, shard_hint: str | None = None) -> "_StoppablePipeline":
-        """See redis.Redis."""
         return _StoppablePipeline(self.connection_pool, self.response_callbacks, transaction, shard_hint)
 
 

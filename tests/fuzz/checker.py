@@ -6,25 +6,20 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import redis
+
 from fuzz.cold import Row, is_over
 
 _PLACEHOLDER = "could not be observed"
-_TYPES = {
-    "tokens": "hash",
-    "aliases": "hash",
-    "record": "hash",
-    "chunk": "hash",
-    "messages": "zset",
-    "sealed": "zset",
-    "source": "zset",
-    "chunks": "zset",
-    "observations": "zset",
-    "reflections": "zset",
-    "reflected": "zset",
-    "rejected": "list",
-    "archived": "zset",
+_MARK = re.compile(r"\[[mpsb]-[0-9a-f]+(?:\+\d+)?\]")
+_READS: dict[str, tuple[Any, ...]] = {  # how a kind of key is read
+    **dict.fromkeys(["tokens", "aliases", "record", "chunk"], ("HGETALL",)),
+    **dict.fromkeys(
+        ["messages", "sealed", "source", "chunks", "observations", "reflections", "reflected", "archived"],
+        ("ZRANGE", 0, -1, "WITHSCORES"),
+    ),
+    "rejected": ("LRANGE", 0, -1),
 }
-_READS = {"hash": ("HGETALL",), "zset": ("ZRANGE", 0, -1, "WITHSCORES"), "list": ("LRANGE", 0, -1)}
 
 
 class BrokenError(AssertionError):
@@ -40,6 +35,14 @@ class Held(NamedTuple):
         """The keys of one kind, by the rest of their names ('' for none)."""
         return self.keys.get(kind, {})
 
+    def stored(self, kind: str, tail: str = "") -> list[dict[str, Any]]:
+        """What the members of one key say, in order."""
+        return [json.loads(member) for member, _ in self.of(kind).get(tail, [])]
+
+    def everything(self, *kinds: str) -> list[dict[str, Any]]:
+        """What the members of all keys of these kinds say."""
+        return [each for kind in kinds for tail in self.of(kind) for each in self.stored(kind, tail)]
+
 
 def read(client: Any, prefix: str) -> dict[str, Held]:
     """Everything under a prefix, by resource, in one look."""
@@ -48,11 +51,11 @@ def read(client: Any, prefix: str) -> dict[str, Held]:
         name = key.decode()
         resource, _, rest = name[len(prefix) + 2 :].partition("}:")
         kind, _, tail = rest.partition(":")
-        if kind in _TYPES:
+        if kind in _READS:
             found.append((name, resource, kind, tail))
-    pipe = client.pipeline(transaction=True)
+    pipe = client.pipeline(transaction=not isinstance(client, redis.RedisCluster))  # nobody else acts meanwhile
     for name, _, kind, _ in found:
-        word, *options = _READS[_TYPES[kind]]
+        word, *options = _READS[kind]
         pipe.execute_command(word, name, *options)
     held: dict[str, Held] = defaultdict(lambda: Held(defaultdict(dict)))
     for (_, resource, kind, tail), reply in zip(found, pipe.execute(), strict=True):
@@ -81,7 +84,7 @@ def with_archive(found: dict[str, Held], rows: Sequence[Row]) -> dict[str, Held]
     return held
 
 
-def _put(resource: str, own: Held, row: Row) -> None:
+def _put(resource: str, own: Held, row: Row):
     kind, _, tail = row.name.partition("|")[0].partition(":")
     standing = own.of(kind).get(tail, [])
     if standing if kind != "reflections" else any(score == row.members[0][1] for _, score in standing):
@@ -99,12 +102,9 @@ def covering(held: Held) -> tuple[Counter[str], set[str]]:
     for kind in ("messages", "sealed"):
         for members in held.of(kind).values():
             found.update(map(message_id, members))
-    for kind in ("observations", "reflected"):
-        for members in held.of(kind).values():
-            for member, _ in members:
-                observation = json.loads(member)
-                covers = found if observation["id"] in held.of("source") else past
-                covers.update(observation["message_ids"])
+    for observation in held.everything("observations", "reflected"):
+        covers = found if observation["id"] in held.of("source") else past
+        covers.update(observation["message_ids"])
     return found, past
 
 
@@ -117,7 +117,7 @@ def message_id(entry: tuple[bytes, float]) -> str:
         return f"malformed {member[:40]!r}"
 
 
-def check_shape(resource: str, held: Held, *, expires: bool = False) -> None:
+def check_shape(resource: str, held: Held, *, expires: bool = False):
     """Counters equal reality, no set is orphaned, and every text holds the id of every message that it covers.
 
     `expires`: generations of former times may be over, which only those in an archive ever are.
@@ -128,18 +128,16 @@ def check_shape(resource: str, held: Held, *, expires: bool = False) -> None:
         record = {name.decode(): value.decode() for name, value in raw.items()}
         if "epoch" in record:
             _check_record(f"{resource} record {tail}", held, tail, record, expires=expires)
-    for kind in ("observations", "reflected"):
-        for members in held.of(kind).values():
-            for member, _ in members:
-                _check_traced(resource, json.loads(member))
+    for observation in held.everything("observations", "reflected"):
+        _check_traced(resource, observation)
 
 
-def _must(resource: str, what: str, expected: object, actual: object) -> None:
+def must(where: str, expected: object, actual: object):
     if expected != actual:
-        raise BrokenError(f"{resource}: {what} must be {expected}, it is {actual}")
+        raise BrokenError(f"{where} must be {expected}, it is {actual}")
 
 
-def _check_tokens(resource: str, held: Held) -> None:
+def _check_tokens(resource: str, held: Held):
     tokens = {name.decode(): value.decode() for name, value in held.of("tokens").get("", {}).items()}
     counted = {name[1:]: int(value) for name, value in tokens.items() if name.startswith("#")}
     raw = held.of("messages")
@@ -149,9 +147,9 @@ def _check_tokens(resource: str, held: Held) -> None:
             raise BrokenError(f"{resource} {thread}: {count} messages are counted, {len(members)} are there")
         if len(members) == count:
             weight = sum(json.loads(member)["tokens"] for member, _ in members)
-            _must(resource, f"tokens of {thread}", weight, int(tokens[thread]))
+            must(f"{resource}: tokens of {thread}", weight, int(tokens[thread]))
     total = sum(int(value) for name, value in tokens.items() if not name.startswith(("#", "*")))
-    _must(resource, "tokens in all", total, int(tokens.get("*", 0)))
+    must(f"{resource}: tokens in all", total, int(tokens.get("*", 0)))
 
 
 def waiting(held: Held) -> set[str]:
@@ -160,113 +158,76 @@ def waiting(held: Held) -> set[str]:
     return {t for t, members in held.of("messages").items() if len(members) != int(tokens.get(b"#" + t.encode(), 0))}
 
 
-def _check_chunks(resource: str, held: Held) -> None:
+def _check_chunks(resource: str, held: Held):
     listed = Counter(name.decode() for members in held.of("chunks").values() for name, _ in members)
-    _must(resource, "chunks listed twice", [], [name for name, times in listed.items() if times > 1])
-    _must(resource, "chunks", sorted(listed), sorted(held.of("chunk")))
-    _must(resource, "sealed sets", sorted(listed), sorted(held.of("sealed")))
+    must(f"{resource}: chunks listed twice", [], [name for name, times in listed.items() if times > 1])
+    must(f"{resource}: chunks", sorted(listed), sorted(held.of("chunk")))
+    must(f"{resource}: sealed sets", sorted(listed), sorted(held.of("sealed")))
     for name, raw in held.of("chunk").items():
         chunk = {field.decode(): value.decode() for field, value in raw.items()}
         members = held.of("sealed")[name]
-        _must(resource, f"messages of chunk {name}", len(members), int(chunk["messages"]))
-        _must(
-            resource, f"tokens of chunk {name}", sum(json.loads(m)["tokens"] for m, _ in members), int(chunk["tokens"])
-        )
-        _must(resource, f"chunk {name} ready with its observation", chunk["state"] == "ready", "observation" in chunk)
+        counted = (len(members), sum(json.loads(member)["tokens"] for member, _ in members))
+        must(f"{resource}: messages and tokens of {name}", counted, (int(chunk["messages"]), int(chunk["tokens"])))
+        must(f"{resource}: chunk {name} ready with its observation", chunk["state"] == "ready", "observation" in chunk)
         if chunk["state"] == "ready":
             observation = json.loads(chunk["observation"])
-            _must(
-                resource,
-                f"what chunk {name} covers",
-                sorted(map(message_id, members)),
-                sorted(observation["message_ids"]),
-            )
+            ids = sorted(map(message_id, members))
+            must(f"{resource}: what chunk {name} covers", ids, sorted(observation["message_ids"]))
             _check_traced(resource, observation)
 
 
-def _check_traced(resource: str, observation: dict[str, Any]) -> None:
+def _check_traced(resource: str, observation: dict[str, Any]):
     text = observation["text"]
     lost = [name for name in observation["message_ids"] if f"[{name}]" not in text]
     if lost and _PLACEHOLDER not in text:
         raise BrokenError(f"{resource}: observation {observation['id']} covers {lost}, its text does not say so")
 
 
-def _check_record(where: str, held: Held, tail: str, record: dict[str, str], *, expires: bool) -> None:
+def _check_record(where: str, held: Held, tail: str, record: dict[str, str], *, expires: bool):
     chunks = [held.of("chunk")[name.decode()] for name, _ in held.of("chunks").get(tail, [])]
-    observations = [json.loads(member) for member, _ in held.of("observations").get(tail, [])]
-    _must(where, "chunk_tokens", sum(int(c[b"tokens"]) for c in chunks), int(record.get("chunk_tokens", 0)))
-    _must(where, "observation_tokens", sum(o["tokens"] for o in observations), int(record.get("observation_tokens", 0)))
-    _must(where, "observation_count", len(observations), int(record.get("observation_count", 0)))
-    generations = [json.loads(member) for member, _ in held.of("reflections").get(tail, [])]
+    observations, generations = held.stored("observations", tail), held.stored("reflections", tail)
+    counted = {
+        "chunk_tokens": sum(int(chunk[b"tokens"]) for chunk in chunks),
+        "observation_tokens": sum(each["tokens"] for each in observations),
+        "observation_count": len(observations),
+    }
+    must(f"{where}: counters", counted, {name: int(record.get(name, 0)) for name in counted})
     numbers, in_force = [generation["n"] for generation in generations], int(record.get("generation", 0))
     known = [n for n in range(1, in_force + 1) if not expires or n in numbers or n == in_force]
-    _must(where, "generations", known, numbers)
-    _check_pins(where, record, observations, generations)
-    if generations:
-        _check_generation(where, held, tail, generations[-1])
-        _check_told_once(where, observations, generations[-1])
-
-
-def _pins(record: dict[str, str]) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads(record.get("pins") or "[]")
-    return found
-
-
-def _check_pins(
-    where: str, record: dict[str, str], observations: list[dict[str, Any]], generations: list[dict[str, Any]]
-) -> None:
-    """What is pinned stands in what is read, word for word, once or more."""
+    must(f"{where}: generations", known, numbers)
     lines = [line.strip() for each in (*observations, *generations[-1:]) for line in each["text"].split("\n")]
-    lost = [each["text"] for each in _pins(record) if each["text"] not in lines]
-    _must(where, "pinned lines that stand nowhere", [], lost)
+    lost = [each["text"] for each in json.loads(record.get("pins") or "[]") if each["text"] not in lines]
+    must(f"{where}: pinned lines that stand nowhere", [], lost)
+    if generations:
+        _check_generation(where, held, tail, generations[-1], observations)
 
 
-def _check_generation(where: str, held: Held, tail: str, generation: dict[str, Any]) -> None:
-    """What generations replaced is in the text of the one in force: the model of these tests repeats what it is given.
+def _check_generation(where, held: Held, tail: str, generation, observations):
+    """What generations replaced is in the text of the one in force, but for what was set aside, and nothing is told twice.
 
-    What was set aside stays word for word, and need not be there.
+    The model of these tests repeats what it is given, once: what is in force by itself is not in the text of a generation too.
     """
+    text = generation["text"]
     for n in range(1, generation["n"] + 1):
         name = f"{n}:{tail}" if tail else str(n)
-        for member, _ in held.of("reflected").get(name, []):
-            said = json.loads(member)
-            if said.get("group"):
-                continue
-            lost = [line for line in _marks(said["text"]) if line not in generation["text"]]
-            _must(where, f"what generation {generation['n']} lost of reflected:{name}", [], lost)
-
-
-def _check_told_once(where: str, observations: list[dict[str, Any]], generation: dict[str, Any]) -> None:
-    """What is in force by itself is not in the text of a generation too: the model of these tests says nothing twice."""
-    told = set(generation["text"].splitlines())
-    twice = [
-        line
-        for each in observations
-        for line in re.findall(r".* answer \d+$", each["text"], re.MULTILINE)
-        if line in told
-    ]
-    _must(where, f"what generation {generation['n']} tells of observations in force", [], twice)
-
-
-def _marks(text: str) -> list[str]:
-    return re.findall(r"\[[mpsb]-[0-9a-f]+(?:\+\d+)?\]", text)
-
-
-def _generations(held: Held) -> dict[str, str]:
-    found = held.of("reflections").items()
-    return {f"generation {n:g} {tail}": json.loads(member)["text"] for tail, members in found for member, n in members}
+        for said in held.stored("reflected", name):
+            lost = [] if said.get("group") else [mark for mark in _MARK.findall(said["text"]) if mark not in text]
+            must(f"{where}: what generation {generation['n']} lost of reflected:{name}", [], lost)
+    answers = [line for each in observations for line in re.findall(r".* answer \d+$", each["text"], re.MULTILINE)]
+    twice = [line for line in answers if line in text.splitlines()]
+    must(f"{where}: what generation {generation['n']} tells of observations in force", [], twice)
 
 
 class Watch:
     """What was seen before and must not change: ready chunks, observations, their order."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self._texts: dict[str, dict[str, str]] = defaultdict(dict)
         self._sealed: dict[str, dict[str, float]] = defaultdict(dict)
         self._orders: dict[tuple[str, str], list[str]] = {}
         self._pins: dict[str, set[str]] = defaultdict(set)
 
-    def forget(self, resource: str) -> None:
+    def forget(self, resource: str):
         """An owner removes or moves things here: what was seen before may go."""
         self._texts.pop(resource, None)
         self._sealed.pop(resource, None)
@@ -274,34 +235,31 @@ class Watch:
         for key in [key for key in self._orders if key[0] == resource]:
             del self._orders[key]
 
-    def check(self, resource: str, held: Held) -> None:
+    def check(self, resource: str, held: Held):
         """No finished observation is lost or changed, and activation only ever appends, each thread in order of sealing."""
-        said = _generations(held)
+        generations = held.of("reflections").items()
+        said = {f"generation {n:g} {tail}": json.loads(member)["text"] for tail, ms in generations for member, n in ms}
         for name, chunk in held.of("chunk").items():
             if chunk[b"state"] == b"ready":
                 said[name] = json.loads(chunk[b"observation"])["text"]
-        for kind in ("observations", "reflected"):
-            for members in held.of(kind).values():
-                for member, _ in members:
-                    observation = json.loads(member)
-                    said[observation["id"]] = observation["text"]
+        said |= {each["id"]: each["text"] for each in held.everything("observations", "reflected")}
         for name, text in self._texts[resource].items():
             if name not in said:
                 raise BrokenError(f"{resource}: the finished observation {name} is lost: {text[:80]}")
-            _must(resource, f"observation {name}", text, said[name])
+            must(f"{resource}: observation {name}", text, said[name])
         self._texts[resource] = said
         records = held.of("record").values()
         pins = {each["id"] for record in records for each in json.loads(record.get(b"pins") or b"[]")}
-        _must(resource, "pins that went", set(), self._pins[resource] - pins)
+        must(f"{resource}: pins that went", set(), self._pins[resource] - pins)
         self._pins[resource] = pins
-        for tail, members in held.of("observations").items():
-            self._check_order(resource, tail, held, [json.loads(member) for member, _ in members])
+        for tail in held.of("observations"):
+            self._check_order(resource, tail, held, held.stored("observations", tail))
         self._sealed[resource] = {name.decode(): seq for members in held.of("chunks").values() for name, seq in members}
 
-    def _check_order(self, resource: str, tail: str, held: Held, observations: list[dict[str, Any]]) -> None:
+    def _check_order(self, resource: str, tail: str, held: Held, observations: list[dict[str, Any]]):
         names = [observation["id"] for observation in observations]
         before = [name for name in self._orders.get((resource, tail), []) if name in names]
-        _must(f"{resource} {tail}", "observations, which only grow at their end", before, names[: len(before)])
+        must(f"{resource} {tail}: observations, which only grow at their end", before, names[: len(before)])
         self._orders[resource, tail] = names
         left = {name.decode() for name, _ in held.of("chunks").get(tail, [])}
         sealed = self._sealed[resource]  # as the step before this one left them
@@ -309,4 +267,4 @@ class Watch:
             own = [o["id"] for o in observations[len(before) :] if o["thread_id"] == thread and o["id"] in sealed]
             waits = [name for name in left & sealed.keys() if held.of("chunk")[name][b"thread"].decode() == thread]
             by_seal = sorted(own + waits, key=lambda name: sealed[name])
-            _must(f"{resource} {thread}", "activated in the order of sealing", by_seal[: len(own)], own)
+            must(f"{resource} {thread}: activated in the order of sealing", by_seal[: len(own)], own)

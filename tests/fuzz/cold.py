@@ -56,7 +56,7 @@ def _empty() -> bytes:
 class Cold:
     """A file of SQLite's in a folder of its own. While it is `away` whoever is under way is told that it cannot be reached."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self._folder = Path(tempfile.mkdtemp())
         self._path, self.away = self._folder / "archive.db", False
         self._path.write_bytes(_empty())
@@ -64,10 +64,9 @@ class Cold:
 
     @property
     def options(self) -> dict[str, str]:
-        """The settings of a world that has it, and keeps the past for a day."""
         return {"archive__url": f"sqlite:///{self._path}", "archive__after": "0s", "archive__keep": "1d"}
 
-    def put_into(self, world: World) -> None:
+    def put_into(self, world: World):
         """Have a world's client and workers stop before every call."""
         for connection in (world.om._connection, world.services.connection):
             endpoint = connection._endpoint
@@ -75,27 +74,24 @@ class Cold:
             endpoint.past = _Stepwise(endpoint.past, self)
 
     def rows(self) -> list[Row]:
-        """All that is in it."""
         with contextlib.closing(sqlite3.connect(self._path)) as connection:
             words = dict(connection.execute("SELECT rowid, words FROM om_words"))
             asked = connection.execute("SELECT id, resource, name, revision, expires_at, body FROM om_entries")
-            return [_row(words.get(rowid, ""), *rest) for rowid, *rest in asked]
+            rows = []
+            for rowid, resource, name, revision, expires_at, body in asked:
+                members = [(_member(member), float(score)) for score, *member in json.loads(body)]
+                text = f"{body} {words.get(rowid, '')}"
+                rows.append(Row(resource, name, revision, expires_at, members, text))
+            return rows
 
-    def time_passes(self, ms: int) -> None:
-        """What it keeps was made earlier, and is over earlier."""
+    def time_passes(self, ms: int):
         with contextlib.closing(sqlite3.connect(self._path)) as connection, connection:
             connection.execute("UPDATE om_entries SET expires_at = expires_at - ?, at = at - ?", (ms, ms))
 
-    def close(self) -> None:
-        """Take the file away."""
+    def close(self):
         for opened in self._opened:
             opened.close()
         shutil.rmtree(self._folder)
-
-
-def _row(words: str, resource: str, name: str, revision: int, expires_at: int, body: str) -> Row:
-    members = [(_member(member), float(score)) for score, *member in json.loads(body)]
-    return Row(resource, name, revision, expires_at, members, f"{body} {words}")
 
 
 def _member(written: list[Any]) -> bytes:
@@ -107,7 +103,7 @@ def _member(written: list[Any]) -> bytes:
 class _Stepwise:
     """An archive each of whose calls waits for its turn, and may not be answered though it was done."""
 
-    def __init__(self, archive: Archive, cold: Cold) -> None:
+    def __init__(self, archive: Archive, cold: Cold):
         self._archive, self._cold = archive, cold
 
     def __getattr__(self, name: str) -> Callable[..., Any]:

@@ -2,13 +2,15 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from fuzz.checker import BrokenError, Held, covering, waiting
 from fuzz.contents import Contents
-from fuzz.pieces import Form, name_of, pieces
-from fuzz.turns import Turn, Turns
+from fuzz.pieces import Form, Turn, Turns, name_of, pieces
+
+FIELDS = ("One", "Two", "Three")
+TEMPLATE = "\n".join(f"- {field}:" for field in FIELDS)
 
 
 @dataclass(eq=False)
@@ -29,7 +31,6 @@ class Push:
 
     @property
     def adds(self) -> set[str]:
-        """Every id that may be there because of it."""
         return {*self.ids, *self.remembers}
 
 
@@ -48,7 +49,7 @@ class Removal:
 class Expected:
     """For each resource and id, whether it must be there and how often it may be."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.threads: dict[tuple[str, str], str] = {}
         self._aliases: dict[str, dict[str, str]] = defaultdict(dict)
         self.turns = Turns()
@@ -63,7 +64,7 @@ class Expected:
 
     # -- pushes
 
-    def begin_push(self, push: Push, said: Iterable[tuple[str, Form]], *, replace: bool = False) -> None:
+    def begin_push(self, push: Push, said: Iterable[tuple[str, Form]], *, replace: bool = False):
         """From now on these may be there, saying what they say."""
         self._pushes.append(push)
         self._perhaps[push.resource].update(push.adds)
@@ -77,7 +78,7 @@ class Expected:
                 push.doubtful.update(push.ids)
                 push.overlapped = True
 
-    def acknowledge(self, push: Push, kept: Mapping[str, Form | None], added: Collection[str]) -> None:
+    def acknowledge(self, push: Push, kept: Mapping[str, Form | None], added: Collection[str]):
         """The server said that it has these: unless somebody removed them at this very time, they are there.
 
         What was not `added` is there as well, from an earlier try; one that was forgotten since is still known to the server.
@@ -93,8 +94,7 @@ class Expected:
             if name not in push.doubtful and (name in added or name not in over):
                 self._surely[push.resource].add(name)
 
-    def end_push(self, push: Push) -> None:
-        """It is over, acknowledged or not."""
+    def end_push(self, push: Push):
         self._pushes.remove(push)
 
     # -- owners, and time
@@ -116,7 +116,7 @@ class Expected:
             self.contents.excuse(resource, removal.ids)
         return removal
 
-    def end_removal(self, removal: Removal, *, done: bool) -> None:
+    def end_removal(self, removal: Removal, *, done: bool):
         """It is over. When it was done, what was not pushed meanwhile is gone for good, and must never reappear."""
         self._removals.remove(removal)
         others = {name for other in self._removals if other.resource == removal.resource for name in other.pushed}
@@ -136,7 +136,7 @@ class Expected:
         """Whether a message came, or may have come, while somebody removes it."""
         return any(name in each.pushed for each in self._removals if each.resource == resource)
 
-    def expire(self, resource: str, sources: Iterable[str], histories: Iterable[str], held: Held) -> None:
+    def expire(self, resource: str, sources: Iterable[str], histories: Iterable[str], held: Held):
         """Time took the sources of these messages, and what generations replaced of those: nothing need name them any more."""
         over = set(sources)
         self._expired[resource] |= over
@@ -151,25 +151,18 @@ class Expected:
         """The thread that a name stood for when we looked last."""
         return self._aliases[resource].get(thread, thread)
 
-    def clearing(self, resource: str) -> bool:
-        """Whether an owner clears anything of this resource now."""
-        return any(removal.resource == resource and removal.kind == "clears" for removal in self._removals)
-
     def of(self, resource: str, thread: str | None = None) -> set[str]:
-        """Every id that may be there, in one thread or in all."""
         return {name for name in self._perhaps[resource] if thread in {None, self.threads[resource, name]}}
 
     def ever(self, resource: str, thread: str | None = None) -> set[str]:
-        """Every id that was ever said, in one thread or in all."""
         return {name for (of, name), where in self.threads.items() if of == resource and thread in {None, where}}
 
-    def removing(self, resource: str) -> bool:
-        """Whether an owner removes or moves anything of this resource now."""
-        return any(removal.resource == resource for removal in self._removals)
+    def removing(self, resource: str, kinds: Collection[str] = ("moves", "forgets", "clears")) -> bool:
+        return any(removal.resource == resource and removal.kind in kinds for removal in self._removals)
 
     # -- what must hold
 
-    def check(self, resource: str, held: Held) -> None:
+    def check(self, resource: str, held: Held):
         """P1, from outside."""
         self._meet_aliases(resource, held)
         self._meet_unnamed(resource, held)
@@ -192,15 +185,14 @@ class Expected:
         self._check_rows(resource, held)
         self.contents.check(resource, held, self._being_removed(resource))
 
-    def _check_rows(self, resource: str, held: Held) -> None:
+    def _check_rows(self, resource: str, held: Held):
         """What an owner removed for good is in no row of the archive, whether anybody would read that or not."""
         known = self._perhaps[resource] | self._forgotten[resource]
         for row, members in held.of("row").items():
             stored = [json.loads(member) for member, _ in members]
             names = {name for each in stored for name in each.get("message_ids", [each.get("id", "")])}
-            if back := sorted(
-                name for name in names if name_of(str(name)) not in known and not row.startswith("reflections")
-            ):
+            back = sorted(name for name in names if name_of(str(name)) not in known)
+            if back and not row.startswith("reflections"):
                 raise BrokenError(f"{resource}: {back} were removed by their owner, and are in the archive's row {row}")
 
     def _being_removed(self, resource: str) -> set[str]:
@@ -212,7 +204,7 @@ class Expected:
     def _unnamed(self, resource: str) -> set[str]:
         return {name for of, name in self.threads if of == resource and name.startswith("s-")}
 
-    def _meet_aliases(self, resource: str, held: Held) -> None:
+    def _meet_aliases(self, resource: str, held: Held):
         """What was said by a name that stands for another thread by now is that thread's."""
         standing = held.of("aliases").get("", {})
         now = self._aliases[resource] = {name.decode(): thread.decode() for name, thread in standing.items()}
@@ -224,10 +216,55 @@ class Expected:
                 if held.of(kind).get(thread):
                     raise BrokenError(f"{resource}: {thread} stands for another thread, and holds {kind} of its own")
 
-    def _meet_unnamed(self, resource: str, held: Held) -> None:
+    def _meet_unnamed(self, resource: str, held: Held):
         """Messages that were given no id are known by what they say: there are no more of them than were said."""
         found = {name: some for name, some in pieces(held).items() if name.startswith("s-")}
         for name, some in found.items():
             self.threads[resource, name] = some[0].thread
         self._perhaps[resource].update(found)
         self.turns.check(resource, found)
+
+
+@dataclass(eq=False)
+class _Change:
+    """Values that are being written, and of each field what others wrote while that lasted: either may be the later."""
+
+    resource: str
+    fields: dict[str, str | None]
+    meanwhile: dict[str, set[str | None]] = field(default_factory=dict)
+
+
+class WorkingMemory:
+    """What each field of a resource may say: what was answered last, and whatever is under way or was never answered."""
+
+    def __init__(self):
+        self._may: dict[tuple[str, str], set[str | None]] = {}
+        self._under_way: list[_Change] = []
+
+    def changing(self, resource: str, fields: dict[str, str | None], work: Callable[[], bool]) -> Callable[[], bool]:
+        """Work that changes fields of a resource, and says whether it did."""
+
+        def change() -> bool:
+            mine = _Change(resource, fields)
+            self._under_way.append(mine)
+            for name, value in fields.items():
+                self._may.setdefault((resource, name), {None}).add(value)
+            done = work()
+            self._under_way.remove(mine)
+            others = [each for each in self._under_way if each.resource == resource]
+            for name, value in fields.items() if done else ():
+                said = [each.fields[name] for each in others if name in each.fields]
+                self._may[resource, name] = {value, *said, *mine.meanwhile.get(name, ())}
+                for each in others:
+                    each.meanwhile.setdefault(name, set()).add(value)
+            return done
+
+        return change
+
+    def check(self, resource: str, kept: bytes | None):
+        """Raise BrokenError for a field that says what nobody wrote last."""
+        said = {name: value for name, (value, _) in json.loads(kept or b"{}").items()}
+        for name in FIELDS:
+            if said.get(name) not in self._may.get((resource, name), {None}):
+                may = self._may.get((resource, name))
+                raise BrokenError(f"{name} of {resource} says {said.get(name)!r}, and was to say one of {may}")

@@ -4,20 +4,19 @@ import random
 import re
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import redis
 from world import World
 
-from fuzz import recalling
 from fuzz.activity import ALL, Activity, Stoppable, current, somebody_else
 from fuzz.checker import Held, Watch, check_shape, read, with_archive
 from fuzz.cold import Cold, has_archive
-from fuzz.everywhere import Everywhere
-from fuzz.expected import Expected
-from fuzz.kept import TEMPLATE, Kept
-from fuzz.turns import Turn
+from fuzz.contents import check_recall
+from fuzz.expected import TEMPLATE, Expected, WorkingMemory
+from fuzz.pieces import Turn
+from fuzz.slots import Everywhere
 from om_api.domain.errors import ModelError, OMError
 from om_workers.llm.base import Reply, Request
 from om_workers.llm.scripted import Scripted
@@ -30,11 +29,10 @@ class Moody:
 
     name = "moody"
 
-    def __init__(self, dice: random.Random) -> None:
+    def __init__(self, dice: random.Random):
         self._dice, self._echo, self.calm, self.asked = dice, Scripted.echo(), False, 0
 
     def complete(self, request: Request) -> Reply:
-        """See Model."""
         self.asked += 1
         nth = self.asked
         if activity := current():
@@ -55,13 +53,7 @@ class Moody:
 
 RESOURCES = ("harold", "albert")
 THREADS = ("t-0", "t-1", "t-2")
-_THINKS, _COMMITS = -1, -2
 _BUSY = 5  # activities that are under way at once
-
-
-def sets_aside(seed: int) -> bool:
-    """Whether notes are set aside in groups in the game of a seed, instead of being condensed."""
-    return seed % 20 in {12, 14, 19}
 
 
 _CACHES = (
@@ -71,16 +63,40 @@ _CACHES = (
 )
 
 
+class Verb(NamedTuple):
+    """What may happen in a step, how often, in which games, and what the report calls and counts ("": nothing)."""
+
+    play: Callable[["Game"], None]
+    weight: float
+    label: str
+    group: str
+    counted: str
+
+
+VERBS: dict[str, Verb] = {}
+ALWAYS, ARCHIVE, ALIASES, CLUSTER = "always", "archive", "aliases", "cluster"  # groups: every game has those of ALWAYS
+
+
+def verb(weight, label="", group=ALWAYS, counted=""):
+    """Register a function of a game as a verb; the report counts it, or an event that it causes."""
+
+    def register(play):
+        VERBS[play.__name__] = Verb(play, weight, label, group, counted or play.__name__)
+        return play
+
+    return register
+
+
 class Game:
     """Who is under way, what was done, what was accepted. `client` is plain redis-py on a real server.
 
-    Verbs are functions of a game (agents.py, workers.py, owners.py, forces.py). `world`, `resource`, `thread` and `dice`
+    Verbs are functions of a game (agents.py, workers.py, owners.py and others). `world`, `resource`, `thread` and `dice`
     are those of the verb that is done now; `held` is the store as the last check saw it; `plain_ids` are those that a plain
     writer wrote, `reviewed` the reviews that somebody decided, `histories` what clients hold who sync, each of a thread;
     `syncing` is what they are doing; `cold` is the archive, which every second game has.
     """
 
-    def __init__(self, seed: int, client: redis.Redis, prefix: str) -> None:
+    def __init__(self, seed: int, client: redis.Redis, prefix: str):
         self.client, self.prefix = client, prefix
         self.history: list[str] = []
         self.held: dict[str, Held] = {}
@@ -90,7 +106,7 @@ class Game:
         self.n = 0
         self.syncing: dict[tuple[str, str], Activity] = {}
         self.histories: dict[tuple[str, str], list[Turn]] = {}
-        self.kept = Kept()
+        self.kept = WorkingMemory()
         self.plain_ids: set[tuple[str, str]] = set()
         self.reviewed: set[str] = set()
         self.aliasing: Counter[str] = Counter()  # resources of which an alias is being made
@@ -110,7 +126,7 @@ class Game:
             "reflection__review": self.dice.choice(["off", "off", "ask"]),
         }
         options |= _CACHES[seed % len(_CACHES)]
-        if sets_aside(seed):  # nobody reviews what no model wrote
+        if seed % 20 in {12, 14, 19}:  # notes are set aside in groups: nobody reviews what no model wrote
             options |= {"reflection__mode": "archive", "reflection__review": "off"}
         if self.slots:  # else a new store would have 64 parts there, each of which is asked by every claim
             client.set(f"{prefix}:partitions", self.dice.choice(['{"count":1}', '{"count":3,"former":[1]}']))
@@ -128,8 +144,8 @@ class Game:
         kwargs = self.client.connection_pool.connection_kwargs
         return Stoppable(host=kwargs["host"], port=kwargs["port"], db=kwargs.get("db", 0))
 
-    def close(self) -> None:
-        """Stop every thread and let connections go."""
+    def close(self):
+        """Stop every thread, let connections go and remove all keys."""
         for activity in self.running:
             activity.kill(reply_lost=False)
         for world in self.worlds:
@@ -140,42 +156,49 @@ class Game:
             self.cold.close()
         if self.slots:
             self.slots.rest()
+        if left := list(self.client.scan_iter(f"{self.prefix}*", count=10_000)):
+            self.client.unlink(*left)
 
     def begin(self, name: str, work: Callable[[], Any]) -> Activity:
         """Begin an activity: it runs to its end, or stops somewhere on the way."""
         if len(self.running) >= _BUSY:
             self.dice.choice(self.running).finish()
         activity = self.start(name, work)
-        how_far = self.dice.choice([1, 3, 8, _THINKS, _COMMITS, _COMMITS, ALL, ALL, ALL])
-        if how_far == _THINKS:
-            activity.think()
-        elif how_far == _COMMITS:
-            activity.commit()
+        how_far = self.dice.choice([1, 3, 8, activity.think, activity.commit, activity.commit, ALL, ALL, ALL])
+        if callable(how_far):
+            how_far()
         else:
             activity.go(how_far)
         return activity
 
+    def overtake(self, slow: Activity, fast: Activity, at: str = ""):
+        """Before one of two commits, or comes to a certain command, let the other come to its end."""
+        if at:
+            slow.come_to(at)
+        else:
+            slow.commit()
+        fast.finish()
+        slow.finish()
+
     def start(self, name: str, work: Callable[[], Any]) -> Activity:
-        """Have an activity that has not begun yet."""
         self.running.append(Activity(f"{name} {self.resource} {self.thread}", work))
         return self.running[-1]
 
-    def bury(self) -> None:
+    def bury(self):
         """Take away who came to an end; raise what no handler of the product should have let through."""
         for activity in [activity for activity in self.running if activity.finished]:
             self.running.remove(activity)
-            if activity.failure and (not isinstance(activity.failure, OMError) or _was_sent_on(activity.failure)):
-                raise activity.failure
-            if activity.failure:
-                self.history.append(f"    {activity.name} failed: {str(activity.failure)[:150]}")
+            if failure := activity.failure:  # or what somebody was told who was to ask elsewhere, or later, and did not
+                sent_on = any(word in str(failure) for word in ("MOVED", "ASK", "TRYAGAIN", "CROSSSLOT"))
+                if sent_on or not isinstance(failure, OMError):
+                    raise failure
+                self.history.append(f"    {activity.name} failed: {str(failure)[:150]}")
 
     def fresh(self, letter: str) -> str:
-        """A name that nobody has yet, and no other begins with."""
         self.n += 1
         return f"{letter}-{self.n:04}"
 
     def look(self, resource: str) -> Held:
-        """What a resource holds now."""
         return self._look()[resource]
 
     def _look(self) -> dict[str, Held]:
@@ -203,7 +226,7 @@ class Game:
         self.thread = named or self.thread
         return tail
 
-    def check(self) -> None:
+    def check(self):
         """P1, P2, P3, P10 and the counters, from outside."""
         self.held = self._look()
         somebody_else()
@@ -216,9 +239,4 @@ class Game:
             else:
                 self.watch.check(resource, held)
             self.kept.check(resource, self.client.hget(f"{self.prefix}:{{{resource}}}:working", "value:"))
-            recalling.check(self.world.om, resource, held, self.expected.ever(resource))
-
-
-def _was_sent_on(failure: BaseException) -> bool:
-    """Whether somebody was told where to ask, or when, and did not."""
-    return any(word in str(failure) for word in ("MOVED", "ASK", "TRYAGAIN", "CROSSSLOT"))
+            check_recall(self.world.om, resource, held, self.expected.ever(resource))

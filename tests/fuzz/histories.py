@@ -1,15 +1,13 @@
 """Clients that send their whole history each turn: with ids or without, edited, branched, without its beginning, or once more."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
-from fuzz.agents import tried, undisturbed
-from fuzz.checker import BrokenError, waiting
+from fuzz.agents import grown, tried, undisturbed
+from fuzz.checker import must, waiting
 from fuzz.expected import Push
-from fuzz.game import Game
-from fuzz.growing import grown
-from fuzz.pieces import Form, goes_on, pieces, said
-from fuzz.turns import Turn
+from fuzz.game import verb
+from fuzz.pieces import Form, Turn, goes_on, pieces, said
 from om_api import Message
 from om_api.client.syncing import Synced
 
@@ -33,7 +31,7 @@ class Edit(NamedTuple):
     was: Turn
 
 
-def sync(game: Game, history: Sequence[Turn], edit: Edit | None = None, cut: Sequence[Turn] = ()) -> None:
+def sync(game, history: Sequence[Turn], edit: Edit | None = None, cut: Sequence[Turn] = ()):
     """A client syncs its history, after it was answered the last time; one turn is edited, or some were cut off its end."""
     resource, thread, turns, om = game.resource, game.thread, list(history), game.world.om
     ids = tuple(turn.name for turn in turns if turn.name)
@@ -47,11 +45,11 @@ def sync(game: Game, history: Sequence[Turn], edit: Edit | None = None, cut: Seq
     game.expected.begin_push(push, [(turn.id, turn.form) for turn in turns if turn.id])
     game.expected.turns.send([turn for turn in turns if not turn.id])
 
-    def work() -> None:
+    def work():
         try:
             due = _due(game, push, [turn in fresh for turn in turns], edit, cut)
             synced = tried(lambda: om.sync(messages, resource, thread))
-            _must(len(turns), len({*synced.ids}), f"{names}: ids of {synced}")
+            must(f"{names}: ids of {synced}", len(turns), len({*synced.ids}))
             judged = undisturbed() and due
             if judged:
                 _check(game, push, judged, synced, edit)
@@ -62,7 +60,7 @@ def sync(game: Game, history: Sequence[Turn], edit: Edit | None = None, cut: Seq
     game.syncing[resource, thread] = game.begin(f"sync {len(turns)} turns", work)
 
 
-def _doubt(turns: Sequence[Turn], fresh: set[Turn], edit: Edit | None) -> None:
+def _doubt(turns: Sequence[Turn], fresh: set[Turn], edit: Edit | None):
     """Turns that nobody can tell from others: sent before what precedes them, or behind one by which the history may go on.
 
     Each time that it may go on there, they may be said once more.
@@ -74,12 +72,10 @@ def _doubt(turns: Sequence[Turn], fresh: set[Turn], edit: Edit | None) -> None:
 
 
 def _may_go_on(turns: Sequence[Turn]) -> bool:
-    """Whether a history may begin where what is kept ends."""
     return turns[0].form.text.startswith(OK)
 
 
-def _kept(game: Game, resource: str, thread: str, names: Sequence[str]) -> Forms | None:
-    """What is kept of a thread; None where nobody can say."""
+def _kept(game, resource: str, thread: str, names: Sequence[str]) -> Forms | None:
     held = game.look(resource)
     found = [name for name, some in pieces(held).items() for piece in some if piece.thread == thread]
     kept = {name: game.expected.contents.kept(resource, name, held) for name in {*found, *names}}
@@ -88,7 +84,7 @@ def _kept(game: Game, resource: str, thread: str, names: Sequence[str]) -> Forms
     return {name: each.form for name, each in kept.items() if each and each.form}
 
 
-def _due(game: Game, push: Push, fresh: Sequence[bool], edit: Edit | None, cut: Sequence[Turn]) -> Due | None:
+def _due(game, push: Push, fresh: Sequence[bool], edit: Edit | None, cut: Sequence[Turn]) -> Due | None:
     """What must become of a history whose turns are all kept, but for its end; None where nobody can say."""
     before = _kept(game, push.resource, push.thread, push.ids)
     if before is None or any(turn.doubtful for turn in push.turns):
@@ -134,26 +130,26 @@ def _diverged(words: Sequence[str], others: set[str], cut: Sequence[Turn]) -> in
     return _ANYWHERE if others else None
 
 
-def _check(game: Game, push: Push, due: Due, synced: Synced, edit: Edit | None) -> None:
+def _check(game, push: Push, due: Due, synced: Synced, edit: Edit | None):
     words, told = due.words, f"{push.resource} {push.thread} {[(t.name, t.form) for t in push.turns]} {due}: {synced}"
     named = [edit.was.name if edit and n == edit.n else turn.name for n, turn in enumerate(push.turns)]
     for n, (word, name) in enumerate(zip(words, named, strict=True)):
         if word != "added":
-            _must(name, synced.ids[n], told)
+            must(told, name, synced.ids[n])
     changed = [name for name, word in zip(named, words, strict=True) if word == "changed"]
     grown = [name for name, word in zip(named, words, strict=True) if word == "grown"]
     counts = (words.count("added"), words.count("known"), grown, changed)
-    _must(counts, (synced.added, synced.known, [*synced.grown], [each.id for each in synced.changed]), told)
+    must(told, counts, (synced.added, synced.known, [*synced.grown], [each.id for each in synced.changed]))
     if due.diverged_at != _ANYWHERE:
-        _must(due.diverged_at, synced.diverged_at, told)
+        must(told, due.diverged_at, synced.diverged_at)
     said = zip(synced.ids, push.turns, words, strict=True)
     after = {**due.before, **{name: turn.form for name, turn, word in said if word in {"added", "grown"}}}
     for turn, name in zip(push.turns, synced.ids, strict=True):
         game.expected.threads.setdefault((push.resource, name), turn.thread)
-    _must(after, _kept(game, push.resource, push.thread, synced.ids), told)
+    must(told, after, _kept(game, push.resource, push.thread, synced.ids))
 
 
-def _acknowledge(game: Game, push: Push, synced: Synced, *, sure: bool) -> None:
+def _acknowledge(game, push: Push, synced: Synced, *, sure: bool):
     """What is said more than once may be another's that says the same, where what had to become of it was not `sure`."""
     changed = {each.id for each in synced.changed}
     if not push.overlapped:
@@ -164,15 +160,10 @@ def _acknowledge(game: Game, push: Push, synced: Synced, *, sure: bool) -> None:
             turn.name = name
 
 
-def _must(expected: object, actual: object, told: str) -> None:
-    if expected != actual:
-        raise BrokenError(f"must be {expected}, it is {actual}: {told}")
-
-
 _THREADS = ("h-0", "h-0", "h-0", "h-1")  # in which nobody else writes
 
 
-def _history(game: Game) -> list[Turn]:
+def _history(game) -> list[Turn]:
     """Turn to a client, mostly to one that was here before; its history, of which it said a few turns already."""
     game.thread = game.dice.choice(_THREADS)
     if game.histories and game.dice.random() < 0.9:
@@ -187,30 +178,30 @@ def _history(game: Game) -> list[Turn]:
     return history
 
 
-def _more(game: Game, times: int, *, ok: bool = True) -> list[Turn]:
-    return [_turn(game, ok=ok) for _ in range(times)]
+def _more(game, times: int, *, ok: bool = True) -> list[Turn]:
+    turns = []
+    for _ in range(times):
+        own = game.fresh("c") if game.dice.random() < 0.25 else ""
+        text = f"{OK} {game.thread}" if ok and game.dice.random() < 0.3 else game.fresh("w")
+        form = said(text, game.dice.choice(["user", "assistant"]))
+        turns.append(Turn(game.resource, game.thread, [form], id=own, name=own))
+    return turns
 
 
-def _turn(game: Game, *, ok: bool) -> Turn:
-    own = game.fresh("c") if game.dice.random() < 0.25 else ""
-    text = f"{OK} {game.thread}" if ok and game.dice.random() < 0.3 else game.fresh("w")
-    role = game.dice.choice(["user", "assistant"])
-    return Turn(game.resource, game.thread, [said(text, role)], id=own, name=own)
-
-
-def sync_on(game: Game) -> None:
-    """The history goes on."""
+@verb(4, "sync, going on")
+def sync_on(game):
     history = _history(game)
     history += _more(game, game.dice.randrange(1, 4))
     sync(game, history)
 
 
-def sync_again(game: Game) -> None:
-    """The whole history again, and nothing else."""
+@verb(3.8, "sync, the same again")
+def sync_again(game):
     sync(game, _history(game))
 
 
-def sync_grown(game: Game) -> None:
+@verb(3, "sync, the last turn grown")
+def sync_grown(game):
     """The last turn is streamed: it says more each time."""
     history = _history(game)
     turn = history[-1]
@@ -219,7 +210,8 @@ def sync_grown(game: Game) -> None:
     sync(game, history)
 
 
-def sync_truncated(game: Game) -> None:
+@verb(3.1, "sync, without its beginning")
+def sync_truncated(game):
     """The client sends its newest turns only, and perhaps holds no others from now on."""
     history = _history(game)
     history += _more(game, game.dice.randrange(3))
@@ -229,7 +221,8 @@ def sync_truncated(game: Game) -> None:
     sync(game, newest)
 
 
-def sync_edited(game: Game) -> None:
+@verb(3.2, "sync, edited")
+def sync_edited(game):
     """A turn of the past says something else, and what follows it is the same; later it may say again what it said."""
     history = _history(game)
     n = game.dice.randrange(len(history))
@@ -241,20 +234,10 @@ def sync_edited(game: Game) -> None:
     sync(game, edited, Edit(n, was) if n < len(history) - 1 else None)
 
 
-def sync_branched(game: Game) -> None:
-    """The past is cut off somewhere, and goes on otherwise."""
+@verb(3, "sync, branched")
+def sync_branched(game):
     history = _history(game)
     at = game.dice.randrange(1, len(history) + 1)
     cut = history[at:]
     history[at:] = _more(game, game.dice.randrange(1, 3), ok=False)
     sync(game, history, cut=cut)
-
-
-WEIGHTS: dict[Callable[[Game], Any], float] = {
-    sync_on: 4,
-    sync_again: 3.8,
-    sync_grown: 3,
-    sync_truncated: 3.1,
-    sync_edited: 3.2,
-    sync_branched: 3,
-}

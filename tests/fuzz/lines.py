@@ -2,25 +2,24 @@
 
 import json
 import re
-from collections.abc import Callable
-from typing import Any
+from functools import partial
 
-from fuzz.game import RESOURCES, Game
+from fuzz.game import RESOURCES, verb
 from fuzz.owners import removing
-from fuzz.workers import reflecting
+from fuzz.workers import Contrary
 
 _OURS = re.compile(r"answer \d+$|by hand \S+$")  # lines that hold no message's id: a model may leave out those by hand
 
 
-def _line(game: Game) -> tuple[str, str | None] | None:
+def _line(game) -> tuple[str, str | None] | None:
     """A line that is in force somewhere, and the thread of its memory (None: a pool's); None if there is none."""
     found = [
         (resource, tail, line)
         for resource in RESOURCES
         for kind in ("observations", "reflections")
-        for tail, members in game.held[resource].of(kind).items()
-        for member, _ in (members if kind == "observations" else members[-1:])
-        for line in json.loads(member)["text"].split("\n")
+        for tail in game.held[resource].of(kind)
+        for each in game.held[resource].stored(kind, tail)[0 if kind == "observations" else -1 :]
+        for line in each["text"].split("\n")
         if _OURS.search(line)
     ]
     if not found:
@@ -29,73 +28,65 @@ def _line(game: Game) -> tuple[str, str | None] | None:
     return line, tail or None
 
 
-def add_line(game: Game) -> None:
-    """Somebody notes a line."""
+@verb(4, "a line is added", counted="add_line.lua")
+def add_line(game):
     om, resource, thread, text = game.world.om, game.resource, game.thread, f"by hand {game.fresh('h')}"
     game.begin("add line", lambda: om.add_line(text, resource, thread, priority=game.dice.choice([1, 3, 5])))
 
 
-def correct_line(game: Game) -> None:
-    """Somebody has a line say something else, or takes it out."""
+@verb(5, "a line is corrected")
+def correct_line(game):
     if chosen := _line(game):
-        om, resource, (line, thread) = game.world.om, game.resource, chosen
+        line, thread = chosen
         now = game.dice.choice([f"by hand {game.fresh('h')}"] * 3 + [""])
-        game.begin("correct", removing(game, set(), lambda: bool(om.correct_line(line, now, resource, thread))))
+        work = partial(game.world.om.correct_line, line, now, game.resource, thread)
+        game.begin("correct", removing(game, set(), work))
 
 
-def undo_line(game: Game) -> None:
-    """Somebody takes a correction back, or what was added."""
-    members = [
-        (resource, json.loads(member))
-        for resource in RESOURCES
-        for some in game.held[resource].of("observations").values()
-        for member, _ in some
-    ]
-    found = sorted((resource, each["id"]) for resource, each in members if each["corrections"] or each["origin"])
+@verb(3, "a correction is taken back")
+def undo_line(game):
+    stored = [(resource, each) for resource in RESOURCES for each in game.held[resource].everything("observations")]
+    found = sorted((resource, each["id"]) for resource, each in stored if each["corrections"] or each["origin"])
     if found:
-        (game.resource, name), om = game.dice.choice(found), game.world.om
-        resource = game.resource
-        game.begin("undo", removing(game, set(), lambda: bool(om.undo_line(name, resource))))
+        game.resource, name = game.dice.choice(found)
+        game.begin("undo", removing(game, set(), partial(game.world.om.undo_line, name, game.resource)))
 
 
-def pin(game: Game) -> None:
-    """Somebody pins a line."""
+@verb(6, "a line is pinned", counted="pin.lua")
+def pin(game):
     if chosen := _line(game):
-        om, resource, (line, thread) = game.world.om, game.resource, chosen
-        game.begin("pin", lambda: om.pin(line, resource, thread))
+        line, thread = chosen
+        game.begin("pin", partial(game.world.om.pin, line, game.resource, thread))
 
 
-def _new_line(game: Game) -> tuple[str, str]:
-    """A line that somebody notes just now, and its thread."""
-    om, resource, thread, text = game.world.om, game.resource, game.thread, f"by hand {game.fresh('h')}"
-    game.start("add line", lambda: om.add_line(text, resource, thread)).finish()
-    return text, thread
+def _new_line(game) -> tuple[str, str]:
+    text = f"by hand {game.fresh('h')}"
+    game.start("add line", partial(game.world.om.add_line, text, game.resource, game.thread)).finish()
+    return text, game.thread
 
 
-def pin_overtaking(game: Game) -> None:
+@verb(3, "a line is pinned or let go while a reflection is thought")
+def pin_overtaking(game):
     """Before a reflection is committed somebody pins a line, lets one go or corrects it."""
     line, thread = game.dice.choice([_line, _new_line])(game) or _new_line(game)
     om, resource, game.thread = game.world.om, game.resource, thread or game.thread
-    overtaken = game.start("overtaken reflect", reflecting(game))
-    overtaken.come_to("reflect")
+    overtaken = game.start("overtaken reflect", Contrary(game).reflect)
     correct = lambda *where: om.correct_line(line, "by hand again", *where[1:])  # noqa: E731
     does = game.dice.choice([om.pin, om.pin, om.unpin, correct])
-    game.start("overtaking pin", removing(game, set(), lambda: bool(does(line, resource, thread)))).finish()
-    overtaken.finish()
+    overtaking = game.start("overtaking pin", removing(game, set(), partial(does, line, resource, thread)))
+    game.overtake(overtaken, overtaking, "reflect")
 
 
-def pin_overtaken(game: Game) -> None:
+@verb(3, "a line is pinned, overtaken by a reflection")
+def pin_overtaken(game):
     """Somebody is about to pin a line, and before that a reflection takes it away, or its owner does."""
     line, thread = _new_line(game)
-    om, resource = game.world.om, game.resource
-    overtaken = game.start("overtaken pin", lambda: om.pin(line, resource, thread))
-    overtaken.come_to("pin")
-    game.start("overtaking reflect", reflecting(game)).finish()
-    overtaken.finish()
+    overtaken = game.start("overtaken pin", partial(game.world.om.pin, line, game.resource, thread))
+    game.overtake(overtaken, game.start("overtaking reflect", Contrary(game).reflect), "pin")
 
 
-def unpin(game: Game) -> None:
-    """Somebody lets a pinned line go."""
+@verb(2.5, "a line is let go")
+def unpin(game):
     found = [
         (resource, each["id"])
         for resource in RESOURCES
@@ -103,17 +94,5 @@ def unpin(game: Game) -> None:
         for each in json.loads(record.get(b"pins") or b"[]")
     ]
     if found:
-        (game.resource, name), om = game.dice.choice(sorted(found)), game.world.om
-        resource = game.resource
-        game.begin("unpin", removing(game, set(), lambda: bool(om.unpin(name, resource))))
-
-
-WEIGHTS: dict[Callable[[Game], Any], float] = {
-    add_line: 4,
-    correct_line: 5,
-    undo_line: 3,
-    pin: 6,
-    pin_overtaking: 3,
-    pin_overtaken: 3,
-    unpin: 2.5,
-}
+        game.resource, name = game.dice.choice(sorted(found))
+        game.begin("unpin", removing(game, set(), partial(game.world.om.unpin, name, game.resource)))

@@ -1,13 +1,10 @@
 """A memory that moves to the other scope and back: it is as it was, and what several threads were given comes back once."""
 
-import json
 from collections import Counter
-from collections.abc import Callable
-from typing import Any
 
 from fuzz import agents, owners, workers
-from fuzz.checker import BrokenError, Held
-from fuzz.game import Game
+from fuzz.checker import BrokenError, Held, must
+from fuzz.game import verb
 
 _BETWEEN = (
     *(agents.push_batch, workers.seal, workers.observe, workers.activate, workers.reflect, workers.reflect),
@@ -16,7 +13,8 @@ _BETWEEN = (
 Texts = dict[str, str]  # thread ('' in a pool) -> text of the generation in force
 
 
-def moves_there_and_back(game: Game) -> None:
+@verb(3.4, "moves there and back")
+def moves_there_and_back(game):
     """Moves there and back with nothing in between, or with something; what cannot move now stays, and is not judged."""
     game.go_where("reflections")
     resource = game.resource
@@ -34,16 +32,27 @@ def moves_there_and_back(game: Game) -> None:
     if _scope(game) == other and _moved(game, was):
         met = _threads(left) - _threads(before)  # a thread that is new is given what is common
         after = {name: text for name, text in _texts(_look(game)).items() if name not in met}
-        _judge(game, was, [*map(_texts, (before, arrived, left)), after])
-        if left == arrived:
-            _must_stand_first(game, before, _look(game))
+        where = f"{resource} after a move from {was} and back"
+        if _texts(left) == _texts(arrived):
+            must(where, {name: text for name, text in _texts(before).items() if text.strip()}, after)
+        elif was == "resource":
+            _must_come_once(where, _texts(before).get("", ""), _texts(arrived), _texts(left), after.get("", ""))
+        for tail in (
+            before.of("observations") if left == arrived else ()
+        ):  # those of chunks that were ready stand behind them
+            names, found = (
+                [each["id"] for each in held.stored("observations", tail)] for held in (before, _look(game))
+            )
+            must(f"{where}: observations of {tail}", names, found[: len(names)])
 
 
-def _moved(game: Game, to: str) -> bool:
+def _moved(game, to: str) -> bool:
     """Whether a move was made, at once; chunks that nobody observed yet are observed first."""
     outcomes, om, resource = [], game.world.om, game.resource
     for name in sorted(_look(game).of("chunk")):
-        scope = resource if "" in _look(game).of("chunks") else f"{resource}|{_thread_of(game, name)}"
+        held = _look(game)
+        thread = held.of("chunk").get(name, {}).get(b"thread", b"").decode()
+        scope = resource if "" in held.of("chunks") else f"{resource}|{thread}"
         game.start("observe before a move", lambda s=scope, n=name: game.world.perform("observe_chunk", s, n)).finish()
     game.start(f"move to {to}", lambda: outcomes.append(om.migrate_scope(resource, to))).finish()
     game.bury()
@@ -52,15 +61,11 @@ def _moved(game: Game, to: str) -> bool:
     return outcomes == ["activated"]
 
 
-def _look(game: Game) -> Held:
+def _look(game) -> Held:
     return game.look(game.resource)
 
 
-def _thread_of(game: Game, chunk: str) -> str:
-    return str(_look(game).of("chunk").get(chunk, {}).get(b"thread", b"").decode())
-
-
-def _scope(game: Game) -> str:
+def _scope(game) -> str:
     return (game.client.get(f"{game.prefix}:{{{game.resource}}}:scope") or b"").decode()
 
 
@@ -71,20 +76,10 @@ def _threads(held: Held) -> set[str]:
 
 def _texts(held: Held) -> Texts:
     """What is in force; a heading that was made harmless on the way says what it said."""
-    found = {tail: json.loads(members[-1][0])["text"] for tail, members in held.of("reflections").items()}
-    return {tail: text.replace("&lt;", "<") for tail, text in found.items()}
+    return {tail: held.stored("reflections", tail)[-1]["text"].replace("&lt;", "<") for tail in held.of("reflections")}
 
 
-def _judge(game: Game, was: str, texts: list[Texts]) -> None:
-    before, arrived, left, after = texts
-    where = f"{game.resource} after a move from {was} and back"
-    if left == arrived:
-        _must(where, {name: text for name, text in before.items() if text.strip()}, after)
-    elif was == "resource":
-        _must_come_once(where, before.get("", ""), arrived, left, after.get("", ""))
-
-
-def _must_come_once(where: str, before: str, arrived: Texts, left: Texts, after: str) -> None:
+def _must_come_once(where: str, before: str, arrived: Texts, left: Texts, after: str):
     """A line comes back once for each thread that reflected it since, and once more while it stands unchanged in others."""
     pool, found = Counter(before.splitlines()), Counter(after.splitlines())
     changed = [Counter(text.splitlines()) for name, text in left.items() if arrived.get(name) != text]
@@ -97,20 +92,3 @@ def _must_come_once(where: str, before: str, arrived: Texts, left: Texts, after:
             raise BrokenError(
                 f"{where}: {line!r} was there {pool[line]} times, and {own} times since, it is {found[line]}"
             )
-
-
-def _must_stand_first(game: Game, before: Held, after: Held) -> None:
-    """Observations keep their order; those of chunks that were ready stand behind them."""
-    for tail, members in before.of("observations").items():
-        names, found = (
-            [json.loads(m)["id"] for m, _ in some] for some in (members, after.of("observations").get(tail, []))
-        )
-        _must(f"{game.resource} {tail} observations after a move and back", names, found[: len(names)])
-
-
-def _must(where: str, expected: object, actual: object) -> None:
-    if expected != actual:
-        raise BrokenError(f"{where}: must be {expected}, it is {actual}")
-
-
-WEIGHTS: dict[Callable[[Game], Any], float] = {moves_there_and_back: 3.4}

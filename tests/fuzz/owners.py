@@ -1,30 +1,29 @@
 """What owners of a memory do: want it observed now, stop it, remove it or a part of it, move it."""
 
 import hashlib
-import json
 from collections.abc import Callable
-from typing import Any
+from functools import partial
 
 from world import contents
 
 from fuzz.checker import BrokenError, Held, message_id
-from fuzz.game import Game
-from fuzz.kept import FIELDS
+from fuzz.expected import FIELDS
+from fuzz.game import verb
 from fuzz.pieces import name_of, pieces
-from fuzz.workers import nobody_survives, observing, reflecting, sealing
+from fuzz.workers import Contrary, nobody_survives, observing, sealing
 from om_api.store.fleet import repartition
 
 
-def removing(game: Game, ids: set[str], work: Callable[[], bool], kind: str = "moves") -> Callable[[], None]:
+def removing(game, ids: set[str], work: Callable[[], bool], kind: str = "moves") -> Callable[[], None]:
     """Work that may remove these ids, and says whether it did; what was seen before may change while it is under way."""
     resource = game.resource
     plain = {name for of, name in game.plain_ids if of == resource}
     removal = game.expected.begin_removal(resource, ids, may_stay=plain, kind=kind)
 
-    def removing() -> None:
+    def removing():
         done = False
         try:
-            done = work()
+            done = bool(work())
         finally:
             game.expected.end_removal(removal, done=done)
             game.watch.forget(resource)
@@ -32,79 +31,76 @@ def removing(game: Game, ids: set[str], work: Callable[[], bool], kind: str = "m
     return removing
 
 
-def force(game: Game) -> None:
-    """Somebody wants everything observed."""
-    om, resource, thread = game.world.om, game.resource, game.dice.choice([game.thread, None])
-    game.begin("force", lambda: om.force_observe(thread, resource))
+@verb(3, "indexes into another number of parts")
+def part(game):
+    services, count = game.world.services, game.dice.choice([1, 2, 3, 5])
+    game.begin(f"part into {count}", lambda: services.run(repartition.repartition(services.keys, count)))
 
 
-def force_reflect(game: Game) -> None:
-    """Somebody wants a reflection."""
-    om, resource = game.world.om, game.resource
-    game.begin("force_reflect", lambda: om.force_reflect(resource))
+@verb(2)
+def force(game):
+    thread = game.dice.choice([game.thread, None])
+    game.begin("force", partial(game.world.om.force_observe, thread, game.resource))
 
 
-def pause(game: Game) -> None:
-    """Somebody stops the thinking, or lets it go on."""
+@verb(2.5)
+def force_reflect(game):
+    game.begin("force_reflect", partial(game.world.om.force_reflect, game.resource))
+
+
+@verb(2)
+def pause(game):
     om, resource = game.world.om, game.resource
     game.begin("pause", lambda: game.dice.choice([om.pause, om.resume])(resource))
 
 
-def part(game: Game) -> None:
-    """An operator moves the indexes into another number of parts, dies on the way, or meets another one who does."""
-    keys, run, count = game.world.services.keys, game.world.services.run, game.dice.choice([1, 2, 3, 5])
-    game.begin(f"part into {count}", lambda: run(repartition.repartition(keys, count)))
-
-
-def _clearing(game: Game) -> Callable[[], None]:
+def _clearing(game) -> Callable[[], None]:
     om, resource = game.world.om, game.resource
     ids = game.expected.ever(resource)
 
     def clearing() -> bool:
         game.half_cleared.add(resource)
-        work = lambda: bool(om.clear(resource).outcome == "cleared")  # noqa: E731
-        done = game.kept.changing(resource, dict.fromkeys(FIELDS), work)()
+        done = game.kept.changing(resource, dict.fromkeys(FIELDS), lambda: om.clear(resource).outcome == "cleared")()
         game.half_cleared.discard(resource)
         return done
 
     return removing(game, ids, clearing, "clears")
 
 
-def clear(game: Game) -> None:
+@verb(2, "clear", counted="clear.lua")
+def clear(game):
     """A memory ends. What a plain writer left in a thread that no worker met may stay."""
     game.begin("clear", _clearing(game))
 
 
-def clear_overtaken(game: Game) -> None:
+@verb(3.6, "clear, overtaken by a seal")
+def clear_overtaken(game):
     """A memory ends, and between the plan of that and its commit a worker seals a chunk that no plan names."""
     game.go_where("messages")
-    slow = game.start("clear", _clearing(game))
-    slow.commit()
-    sealing(game).finish()
-    slow.finish()
+    game.overtake(game.start("clear", _clearing(game)), sealing(game))
 
 
-def clear_thread(game: Game) -> None:
-    """A thread ends."""
+@verb(3.9, "clear a thread", counted="clear_thread.lua")
+def clear_thread(game):
     om, resource, thread = game.world.om, game.resource, game.expected.place(game.resource, game.thread)
     if game.aliasing[resource]:  # whose what it holds is nobody can say before that is over
         return
     ids = game.expected.ever(resource, thread)
-    work = lambda: bool(om.clear(resource, thread).outcome == "cleared")  # noqa: E731
-    game.begin("clear thread", removing(game, ids, work, "clears"))
+    work = removing(game, ids, lambda: om.clear(resource, thread).outcome == "cleared", "clears")
+    game.begin("clear thread", work)
 
 
-def forget(game: Game) -> None:
-    """One observation goes, with the messages behind it."""
+@verb(3.5, "forget")
+def forget(game):
     game.go_where("observations")
-    members = [member for some in game.held[game.resource].of("observations").values() for member, _ in some]
-    if members:
-        observation, om, resource = json.loads(game.dice.choice(members)), game.world.om, game.resource
-        forget = lambda: bool(om.forget(observation["id"], resource) == "cleared")  # noqa: E731
-        game.begin("forget", removing(game, set(observation["message_ids"]), forget, "forgets"))
+    if stored := game.held[game.resource].everything("observations"):
+        observation, om, resource = game.dice.choice(stored), game.world.om, game.resource
+        ids = set(observation["message_ids"])
+        forgetting = removing(game, ids, lambda: om.forget(observation["id"], resource) == "cleared", "forgets")
+        game.begin("forget", forgetting)
 
 
-def _erasing(game: Game, name: str = "") -> Callable[[], None] | None:
+def _erasing(game, name: str = "") -> Callable[[], None] | None:
     """Work that erases a message that the resource holds, of this name or any; None if there is none."""
     om, resource = game.world.om, game.resource
     found = pieces(game.held.get(resource, Held({})))
@@ -114,27 +110,29 @@ def _erasing(game: Game, name: str = "") -> Callable[[], None] | None:
     ids = {name, *(piece.id for piece in found[name])}
 
     def erasing() -> bool:
-        done = bool(om.erase(resource, matching=name).outcome == "cleared")
+        done = om.erase(resource, matching=name).outcome == "cleared"
         if done and not game.expected.may_stay(resource, name):
-            _check_erased(game, resource, name)
+            for key, held in contents(game.client, f"{game.prefix}:{{{resource}}}:*").items():
+                if name in repr(held):
+                    raise BrokenError(f"{resource}: {name} was erased and is in {key.decode()}: {repr(held)[:300]}")
         return done
 
     return removing(game, ids, erasing, "forgets")
 
 
-def erase(game: Game) -> None:
+@verb(4, "erase", counted="erase.lua")
+def erase(game):
     """Whatever names a message goes, in every tier; unless it comes again meanwhile nothing of the resource names it then."""
     game.resource = game.dice.choice(sorted(game.held)) if game.held else game.resource
     if work := _erasing(game):
         game.begin("erase", work)
 
 
-def erase_overtaken(game: Game) -> None:
+@verb(3.5, "erase, overtaken by a worker")
+def erase_overtaken(game):
     """It is planned what goes, and before the commit a worker seals messages, or gives up the very one."""
     held = [(resource, *each) for resource, held in game.held.items() for each in held.of("chunk").items()]
-    lone = sorted(
-        (resource, name) for resource, name, of in held if (of[b"state"], of[b"messages"]) == (b"sealed", b"1")
-    )
+    lone = sorted((r, name) for r, name, of in held if (of[b"state"], of[b"messages"]) == (b"sealed", b"1"))
     if lone and game.dice.random() < 0.7:
         game.resource, chunk = game.dice.choice(lone)
         game.thread = game.held[game.resource].of("chunk")[chunk][b"thread"].decode()
@@ -145,20 +143,10 @@ def erase_overtaken(game: Game) -> None:
         game.go_where("messages")
         work, overtaking = _erasing(game), sealing(game)
     if work:
-        overtaken = game.start("overtaken erase", work)
-        overtaken.come_to("erase")
-        overtaking.finish()
-        overtaken.finish()
+        game.overtake(game.start("overtaken erase", work), overtaking, "erase")
 
 
-def _check_erased(game: Game, resource: str, name: str) -> None:
-    for key, held in contents(game.client, f"{game.prefix}:{{{resource}}}:*").items():
-        if name in repr(held):
-            raise BrokenError(f"{resource}: {name} was erased and is in {key.decode()}: {repr(held)[:300]}")
-
-
-def _rejected(game: Game) -> tuple[str, str] | None:
-    """A resource and the id of an entry of its quarantine."""
+def _rejected(game) -> tuple[str, str] | None:
     found = [(r, entry) for r, held in game.held.items() for entry in held.of("rejected").get("", [])]
     if not found:
         return None
@@ -166,77 +154,71 @@ def _rejected(game: Game) -> tuple[str, str] | None:
     return game.resource, hashlib.sha256(entry).hexdigest()[:12]
 
 
-def retry(game: Game) -> None:
-    """Somebody gives what was rejected another chance; a placeholder is taken back, its message observed again."""
+@verb(4.4, "retry what was rejected")
+def retry(game):
     if found := _rejected(game):
-        om = game.world.om
-        game.begin("retry", removing(game, set(), lambda: bool(om.retry_rejected(*found))))
+        game.begin("retry", removing(game, set(), partial(game.world.om.retry_rejected, *found)))
 
 
-def drop(game: Game) -> None:
-    """Somebody takes an entry out of the quarantine, and nothing else."""
+@verb(1)
+def drop(game):
     if found := _rejected(game):
-        om = game.world.om
-        game.begin("drop", lambda: om.drop_rejected(*found))
+        game.begin("drop", partial(game.world.om.drop_rejected, *found))
 
 
-def migrate(game: Game) -> None:
-    """A memory moves to the other scope: nothing of it may go."""
-    om, to = game.world.om, game.dice.choice(["resource", "thread"])
-    resource = game.resource
-    game.begin("migrate", removing(game, set(), lambda: bool(om.migrate_scope(resource, to))))
+@verb(3, "migrate the scope")
+def migrate(game):
+    to = game.dice.choice(["resource", "thread"])
+    game.begin("migrate", removing(game, set(), partial(game.world.om.migrate_scope, game.resource, to)))
 
 
-def _undoing(game: Game) -> Callable[[], None] | None:
+def _undoing(game) -> Callable[[], None] | None:
     """Work that restores any generation of a memory here, or the time before the first; None if there are none."""
-    om, resource = game.world.om, game.resource
-    found = sorted(game.held[resource].of("reflections").items())
+    found = sorted(game.held[game.resource].of("reflections").items())
     if not found:
         return None
     tail, members = game.dice.choice(found)
     n = game.dice.randrange(len(members))  # the last one is in force
-    return removing(game, set(), lambda: bool(om.restore(resource, n, tail or None)))
+    return removing(game, set(), partial(game.world.om.restore, game.resource, n, tail or None))
 
 
-def restore(game: Game) -> None:
-    """Reflections are undone, or an undo is: each message must stay covered once."""
+@verb(8, "undo reflections", counted="restore.lua")
+def restore(game):
     game.go_where("reflections")
     if undo := _undoing(game):
         game.begin("restore", undo)
 
 
-def restore_overtaken(game: Game) -> None:
+@verb(12, "undo, overtaken by another")
+def restore_overtaken(game):
     """An undo is planned, and before its commit a worker reflects on, or another undo is done."""
     game.go_where("reflections")
-    slow, fast = _undoing(game), game.dice.choice([_undoing(game), reflecting(game), reflecting(game)])
+    slow, fast = _undoing(game), game.dice.choice([_undoing(game), Contrary(game).reflect, Contrary(game).reflect])
     if slow and fast:
-        overtaken, overtaking = game.start("overtaken restore", slow), game.start("overtaking undo", fast)
-        overtaken.commit()
-        overtaking.finish()
-        overtaken.finish()
+        game.overtake(game.start("overtaken restore", slow), game.start("overtaking undo", fast))
 
 
-def _waiting(game: Game) -> list[tuple[str, dict[bytes, bytes]]]:
+def _waiting(game) -> list[tuple[str, dict[bytes, bytes]]]:
     """The memories of the resource of which a reflection may wait: the rest of their record's name, and what it says."""
     records = sorted(game.look(game.resource).of("record").items())
     return [(tail, record) for tail, record in records if int(record.get(b"proposed_until", 0))]
 
 
-def _propose(game: Game) -> None:
+def _propose(game):
     """A worker condenses what there is, and where somebody is to review that, it waits."""
     world, resource = game.world, game.resource
     tails = sorted(game.look(resource).of("observations"))
     if tails:
         tail = game.dice.choice(tails)
 
-        def propose() -> None:
+        def propose():
             world.om.force_reflect(resource)
             world.reflector().reflect(f"{resource}|{tail}" if tail else resource)
 
         game.start("propose", propose).finish()
 
 
-def _reviewing(game: Game) -> tuple[str, Callable[[], None]] | None:
+def _reviewing(game) -> tuple[str, Callable[[], None]] | None:
     """A decision about a reflection that waits, and the work that makes it; None where none waits."""
     om, client, resource = game.world.om, game.client, game.resource
     waiting = _waiting(game)
@@ -249,7 +231,7 @@ def _reviewing(game: Game) -> tuple[str, Callable[[], None]] | None:
     thread, review = tail or None, record[b"proposed"].decode()
     how = game.dice.choice(["approve", "edit", "send back", "expire"])
 
-    def reviewing() -> None:
+    def reviewing():
         if how == "expire":
             name = ":".join(filter(None, (f"{game.prefix}:{{{resource}}}:record", tail)))
             if client.hget(name, "proposed") == record[b"proposed"]:
@@ -269,43 +251,17 @@ def _reviewing(game: Game) -> tuple[str, Callable[[], None]] | None:
     return how, reviewing
 
 
-def review(game: Game) -> None:
-    """Somebody decides about a reflection that waits, or lets its time pass."""
+@verb(6, "review a reflection")
+def review(game):
     game.go_where("observations")
     if found := _reviewing(game):
         game.begin(found[0], found[1])
 
 
-def review_overtaken(game: Game) -> None:
+@verb(6, "review, overtaken by another")
+def review_overtaken(game):
     """Somebody decides, and right before that is committed somebody else does, or a worker."""
     game.go_where("observations")
     slow, fast = _reviewing(game), _reviewing(game)
     if slow and fast:
-        overtaken, overtaking = (
-            game.start(f"overtaken {slow[0]}", slow[1]),
-            game.start(f"overtaking {fast[0]}", fast[1]),
-        )
-        overtaken.commit()
-        overtaking.finish()
-        overtaken.finish()
-
-
-WEIGHTS: dict[Callable[[Game], Any], float] = {
-    part: 3,
-    force: 2,
-    force_reflect: 2.5,
-    pause: 2,
-    clear: 2,
-    clear_overtaken: 3.6,
-    clear_thread: 3.9,
-    forget: 3.5,
-    erase: 4,
-    erase_overtaken: 3.5,
-    retry: 4.4,
-    drop: 1,
-    migrate: 3,
-    restore: 8,
-    restore_overtaken: 12,
-    review: 6,
-    review_overtaken: 6,
-}
+        game.overtake(game.start(f"overtaken {slow[0]}", slow[1]), game.start(f"overtaking {fast[0]}", fast[1]))

@@ -1,14 +1,9 @@
 """Time that passes: the store is moved back instead, so that all that expires is nearer to its end."""
 
-import json
 import re
-from collections.abc import Callable
-from typing import Any
 
-from fuzz.agents import push
-from fuzz.checker import Held
-from fuzz.game import RESOURCES, Game
-from fuzz.growing import grown, turn_to
+from fuzz.agents import grown, push, turn_to
+from fuzz.game import RESOURCES, verb
 from fuzz.pieces import pieces, said
 from fuzz.workers import all_neglected
 from om_api.store.memory import due
@@ -18,12 +13,14 @@ _PAST = re.compile(rb"}:(source|segment|sources|reflected)(:|$)")
 _RECORD = 16  # bytes of a known id, of which the eighth and ninth say the day it was sealed on
 
 
-def minutes_pass(game: Game) -> None:
+@verb(2.8, "twenty minutes pass")
+def minutes_pass(game):
     """Twenty of them: what lives for minutes is gone, nobody's message is."""
     _shorten(game, 20 * _MINUTE)
 
 
-def day_passes(game: Game) -> None:
+@verb(3, "sources and histories expire")
+def day_passes(game):
     """As long as sources and histories are kept: what was activated, and what was reflected, is gone with its lives' end.
 
     Nobody keeps for a day in mind what the archive said, how long a thing is to live not least.
@@ -38,33 +35,27 @@ def day_passes(game: Game) -> None:
     _date_back(game)
     _shorten(game, _DAY)
     for resource in RESOURCES:
-        _expire(game, resource, before[resource], game.look(resource))
+        was, now = before[resource], game.look(resource)
+        gone = was.of("source").keys() - now.of("source").keys()
+        over = [each["id"] for name in gone for each in was.stored("source", name)]
+        histories = was.of("reflected").keys() - now.of("reflected").keys()
+        named = [name for tail in histories for each in was.stored("reflected", tail) for name in each["message_ids"]]
+        game.expected.expire(resource, over, named, now)
 
 
-def _expire(game: Game, resource: str, before: Held, after: Held) -> None:
-    gone = before.of("source").keys() - after.of("source").keys()
-    over = [json.loads(member)["id"] for name in gone for member, _ in before.of("source")[name]]
-    histories = [ms for name, ms in before.of("reflected").items() if name not in after.of("reflected")]
-    named = [name for ms in histories for member, _ in ms for name in json.loads(member)["message_ids"]]
-    game.expected.expire(resource, over, named, after)
-
-
-def _shorten(game: Game, ms: int) -> None:
+def _shorten(game, ms: int):
     """Whatever has a time to live has less of it; the past that an archive takes over only when it was made earlier too."""
     keys = list(game.client.scan_iter(f"{game.prefix}*", count=10_000))
     if game.cold and ms < _DAY:
         keys = [key for key in keys if not _PAST.search(key)]
     elif game.cold:
         game.cold.time_passes(ms)
-    lives = [(key, game.client.pttl(key)) for key in keys]
-    for key, left in lives:
-        if left >= 0 and left <= ms:
-            game.client.unlink(key)
-        elif left >= 0:
-            game.client.pexpire(key, left - ms)
+    for key in keys:
+        if (left := game.client.pttl(key)) >= 0:
+            game.client.pexpire(key, left - ms)  # at once where nothing is left
 
 
-def _date_back(game: Game) -> None:
+def _date_back(game):
     """Whatever was written down by the server's clock was written a day before."""
     for key in game.client.scan_iter(f"{game.prefix}:{{*", count=10_000):
         kind = key.decode().rpartition("}:")[2].partition(":")[0]
@@ -78,7 +69,7 @@ def _date_back(game: Game) -> None:
                 game.client.hincrby(key, field, -_DAY)
 
 
-def _date_ids_back(game: Game, key: bytes) -> None:
+def _date_ids_back(game, key: bytes):
     held = game.client.hgetall(key)
     for name in [name for name in held if name.startswith(b"d")]:
         game.client.hdel(key, name)
@@ -95,7 +86,8 @@ def _day_before(record: bytes) -> bytes:
     return record[:7] + (day - (0 < day < 0xFFFF)).to_bytes(2) + record[9:]
 
 
-def returns(game: Game) -> None:
+@verb(4, "an id returns after its source expired")
+def returns(game):
     """An id whose message is over comes again, mostly after a sweep tidied up: with the same text, or another."""
     if not _over(game):
         day_passes(game)
@@ -109,11 +101,11 @@ def returns(game: Game) -> None:
     push(game, [(name, form if form and game.dice.random() < 0.7 else said(f"another text for {name}"))])
 
 
-def grows_before_its_end(game: Game) -> None:
+@verb(2)
+def grows_before_its_end(game):
     """A message that was sealed grows when its source is about to expire, and comes again once that is gone."""
-    covered = [
-        name for held in game.held.values() for name, some in pieces(held).items() if not any(p.raw for p in some)
-    ]
+    known = [each for held in game.held.values() for each in pieces(held).items()]
+    covered = [name for name, some in known if not any(piece.raw for piece in some)]
     if not (found := turn_to(game, covered)):
         return
     name, form = found
@@ -123,12 +115,12 @@ def grows_before_its_end(game: Game) -> None:
     push(game, [(name, game.expected.contents.latest(game.resource, name) or form)])
 
 
-def _over(game: Game) -> list[tuple[str, str]]:
+def _over(game) -> list[tuple[str, str]]:
     found = [(resource, name) for resource in RESOURCES for name in game.expected.contents.returning(resource)]
     return [(resource, name) for resource, name in found if name.startswith(("m-", "p-"))]
 
 
-def _tidy(game: Game) -> None:
+def _tidy(game):
     """A sweep forgets what is over: all of a thread of which no message is kept any more, once anything was ever sealed."""
     game.world.services.run(due.looked(game.world.services.keys, game.resource, 1))
     all_neglected(game)
@@ -140,11 +132,3 @@ def _tidy(game: Game) -> None:
     sealed = any(b"epoch" in record for record in held.of("record").values())
     if sealed and game.thread not in kept and not game.expected.removing(game.resource):
         game.expected.contents.must_return(game.resource, game.expected.ever(game.resource, game.thread))
-
-
-WEIGHTS: dict[Callable[[Game], Any], float] = {
-    minutes_pass: 2.8,
-    day_passes: 3,
-    returns: 4,
-    grows_before_its_end: 2,
-}

@@ -1,11 +1,12 @@
-"""Messages in pieces: what is kept of each, read from outside. One that grew after it was sealed is kept in several."""
+"""What messages say: the pieces in which they are stored, read from outside, and the turns of clients that give no ids."""
 
 import json
-from collections import defaultdict
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from fuzz.checker import Held, waiting
+from fuzz.checker import BrokenError, Held, waiting
 
 
 class Form(NamedTuple):
@@ -21,13 +22,11 @@ class Form(NamedTuple):
 
     @property
     def content(self) -> str | list[dict[str, Any]]:
-        """As a message has it: a text if it is one part."""
         parts = [{"type": "text", "text": text} for text in self.parts]
         return self.parts[0] if len(parts) == 1 else parts
 
 
 def said(text: str, role: str = "user") -> Form:
-    """A form of one text."""
     return Form(role, (text,))
 
 
@@ -68,12 +67,10 @@ class Piece(NamedTuple):
 
 
 def name_of(piece: str) -> str:
-    """The id of the message that a piece with this id is of."""
     return piece.partition("+")[0]
 
 
 def pieces(held: Held) -> dict[str, list[Piece]]:
-    """All pieces that are kept, by the id of their message."""
     found: dict[str, list[Piece]] = defaultdict(list)
     for thread, raw, members in _places(held):
         for member, _ in members:
@@ -92,8 +89,7 @@ def _places(held: Held) -> Iterator[tuple[str, bool, Any]]:
         yield thread, True, members
     for chunk, members in held.of("sealed").items():
         yield held.of("chunk").get(chunk, {}).get(b"thread", b"").decode(), False, members
-    stored = [json.loads(m) for kind in ("observations", "reflected") for ms in held.of(kind).values() for m, _ in ms]
-    threads = {observation["id"]: observation["thread_id"] for observation in stored}
+    threads = {each["id"]: each["thread_id"] for each in held.everything("observations", "reflected")}
     for name, members in held.of("source").items():
         yield threads.get(name, ""), False, members
 
@@ -109,3 +105,69 @@ def _piece(member: bytes, thread: str, *, raw: bool) -> Piece | None:
     link = (fields.get("metadata") or {}).get("continues", {})
     parts = (content,) if isinstance(content, str) else tuple(part["text"] for part in content)
     return Piece(name, thread, link.get("after", 0), Form(role, parts), raw)
+
+
+@dataclass(eq=False)
+class Turn:
+    """One turn of a history: what it said first, and what it says by now.
+
+    `first` and `sent` are when it was sent first and last, 0 for never. It may be kept as many times more as it was
+    `doubtful`: nobody can say whether it is said again.
+    """
+
+    resource: str
+    thread: str
+    forms: list[Form]
+    id: str = ""
+    name: str = ""
+    first: int = 0
+    sent: int = 0
+    names: set[str] = field(default_factory=set)
+    doubtful: int = 0
+
+    @property
+    def form(self) -> Form:
+        return self.forms[-1]
+
+
+class Turns:
+    """Every turn that was sent in a history since its thread was cleared last."""
+
+    def __init__(self):
+        self._sent: list[Turn] = []
+        self._clock = 0
+
+    def now(self) -> int:
+        self._clock += 1
+        return self._clock
+
+    def send(self, turns: Collection[Turn]):
+        now = self.now()
+        for turn in turns:
+            turn.first, turn.sent = turn.first or now, now
+            if turn not in self._sent:
+                self._sent.append(turn)
+
+    def remove(self, resource: str, threads: Collection[str], since: int, under_way: Collection[Turn]):
+        """What was sent before is gone, but for what was under way."""
+        own = [turn for turn in self._sent if turn.resource == resource and turn.thread in threads]
+        gone = [turn for turn in own if turn.sent < since and turn not in under_way]
+        for turn in gone:
+            turn.first, turn.sent, turn.name = 0, 0, ""
+        self._sent = [turn for turn in self._sent if turn not in gone]
+
+    def forms(self, resource: str, thread: str, first: Form) -> set[Form]:
+        """What a message without an id may say that began so."""
+        own = [turn for turn in self._sent if (turn.resource, turn.thread) == (resource, thread)]
+        return {form for turn in own if first in turn.forms for form in turn.forms}
+
+    def check(self, resource: str, found: Mapping[str, Collection[Piece]]):
+        """None of them is kept more often than it was said."""
+        first = [(each.thread, each.form) for some in found.values() for each in some if not each.after]
+        for (thread, form), times in Counter(first).items():
+            said = [t for t in self._sent if (t.resource, t.thread) == (resource, thread) and form in t.forms]
+            most = len(said) + sum(turn.doubtful for turn in said)
+            if times > most and not form.text.startswith("ok"):
+                raise BrokenError(
+                    f"{resource} {thread}: {form} was said {len(said)} times without an id, it is kept {times} times"
+                )

@@ -7,59 +7,33 @@ from typing import Any
 
 import redis
 
-from fuzz import (
-    agents,
-    archiving,
-    beside,
-    forces,
-    growing,
-    histories,
-    lines,
-    migrating,
-    moving,
-    owners,
-    passing,
-    workers,
-)
-from fuzz.activity import Activity, somebody_else
+from fuzz import agents, archiving, beside, histories, lines, moving, owners, passing, workers
+from fuzz.activity import somebody_else
 from fuzz.checker import BrokenError
 from fuzz.cold import has_archive
-from fuzz.everywhere import Everywhere
-from fuzz.forces import adopting, leases_expire, locks_expire
-from fuzz.game import RESOURCES, THREADS, Game
+from fuzz.game import ALIASES, ALWAYS, ARCHIVE, CLUSTER, RESOURCES, THREADS, VERBS, Game
+from fuzz.slots import Everywhere
 
 OPERATIONS = 60
 _REPLAYS = 200  # at most, to find the shortest history that fails
 _CALM = 40  # rounds within which everybody must have come to rest
-_WEIGHTS = {
-    **agents.WEIGHTS,
-    **growing.WEIGHTS,
-    **histories.WEIGHTS,
-    **passing.WEIGHTS,
-    **workers.WEIGHTS,
-    **forces.WEIGHTS,
-    **owners.WEIGHTS,
-    **lines.WEIGHTS,
-    **moving.WEIGHTS,
-}
-VERBS = {verb.__name__: verb for verb in _WEIGHTS}
-_ARCHIVES = {verb.__name__: verb for verb in archiving.WEIGHTS}
-_OTHERS = {verb.__name__: verb for verb in beside.WEIGHTS}  # in some seeds, which have all of them
-_CLUSTERS = {verb.__name__: verb for verb in migrating.WEIGHTS}
+_MODULES = (agents, histories, passing, workers, owners, lines, moving, archiving, beside)
+_ORDER = [module.__name__ for module in _MODULES]  # of verbs in a plan
 
 
-def plan(seed: int, operations: int = OPERATIONS, *, on_a_cluster: bool = False) -> list[tuple[int, str]]:
+def plan(seed, client):
     """A seed's operations: position and verb. What each does is decided by dice of its own, so that any can be left out."""
-    weights = _WEIGHTS | (migrating.WEIGHTS if on_a_cluster else {})
-    weights |= archiving.WEIGHTS if has_archive(seed) else {}
-    weights |= beside.WEIGHTS if beside.in_play(seed) else {}
-    verbs = [verb.__name__ for verb in weights]
-    return list(enumerate(random.Random(f"{seed}:plan").choices(verbs, list(weights.values()), k=operations)))
+    groups = {ALWAYS: True, CLUSTER: isinstance(client, Everywhere), ARCHIVE: has_archive(seed), ALIASES: seed % 4 == 3}
+    ordered = sorted(VERBS, key=lambda name: _ORDER.index(VERBS[name].play.__module__))
+    names = [name for group, plays in groups.items() if plays for name in ordered if VERBS[name].group == group]
+    weights = [VERBS[name].weight for name in names]
+    return list(enumerate(random.Random(f"{seed}:plan").choices(names, weights, k=OPERATIONS)))
 
 
-def play(seed: int, operations: Sequence[tuple[int, str]], client: redis.Redis, prefix: str) -> Game:
+def play(seed: int, operations: Sequence[tuple[int, str]], client: redis.Redis) -> Game:
     """Play a seed, or a part of it; raises BrokenError (or what the product raised) with the game as `.game`."""
-    game = Game(seed, client, prefix)
+    # a prefix that nobody else has; on a Cluster of its own a game has the same slots each time
+    game = Game(seed, client, f"fuzz-{seed if isinstance(client, Everywhere) else secrets.token_hex(4)}:om")
     try:
         begin(game)
         for position, verb in operations:
@@ -73,7 +47,15 @@ def play(seed: int, operations: Sequence[tuple[int, str]], client: redis.Redis, 
     return game
 
 
-def begin(game: Game) -> None:
+def failure(seed: int, operations: Sequence[tuple[int, str]], client: redis.Redis) -> BaseException | None:
+    try:
+        play(seed, operations, client)
+    except Exception as error:  # noqa: BLE001 -- whatever the product raises is a finding
+        return error
+    return None
+
+
+def begin(game):
     """Some memories are old already when the game begins."""
     for game.resource in RESOURCES:
         for game.thread in THREADS:
@@ -83,7 +65,7 @@ def begin(game: Game) -> None:
             if game.dice.random() < 0.5:
                 game.history.append("plain")
                 agents.plain(game)
-                game.start("adopt", adopting(game, game.resource, game.thread)).finish()
+                game.start("adopt", workers.adopting(game, game.resource, game.thread)).finish()
         if game.dice.random() < 0.7:
             game.world.om.force_observe(None, game.resource)
             game.world.tick_forgiving()
@@ -96,8 +78,7 @@ def begin(game: Game) -> None:
     game.check()
 
 
-def step(game: Game, verb: str, dice: random.Random) -> None:
-    """Do one operation, then look at everything."""
+def step(game, verb: str, dice: random.Random):
     game.dice, game.world = dice, dice.choice(game.worlds)
     if game.slots:
         game.slots.dice = dice
@@ -105,14 +86,8 @@ def step(game: Game, verb: str, dice: random.Random) -> None:
     game.history.append(f"{verb} {game.resource} {game.thread} by {game.worlds.index(game.world)}")
     before = {activity: len(activity.log) for activity in game.running}
     somebody_else()
-    (VERBS | _ARCHIVES | _OTHERS | _CLUSTERS)[verb](game)
-    _tell(game, verb, before)
-    game.bury()
-    game.check()
-
-
-def _tell(game: Game, verb: str, before: dict[Activity, int]) -> None:
-    """Write down what every activity did in this step, and count it."""
+    VERBS[verb].play(game)
+    # write down what every activity did in this step, and count it
     everybody = [*before, *(activity for activity in game.running if activity not in before)]
     done = [(activity, activity.log[before.get(activity, 0) :]) for activity in everybody]
     game.history += [f"    {activity.name}: {'; '.join(log)}" for activity, log in done if log]
@@ -122,9 +97,11 @@ def _tell(game: Game, verb: str, before: dict[Activity, int]) -> None:
     happened |= {f"{name}.lua superseded" for name, _, word in scripts if word == "superseded"}
     happened |= {"ASK", "MOVED", "TRYAGAIN"}.intersection(words)
     game.verbs.update(happened | {"died" for entry in words if entry == "CRASHED"})
+    game.bury()
+    game.check()
 
 
-def settle(game: Game) -> None:
+def settle(game):
     """Everybody comes to their end, leases run out, sweeps go round; then nothing is left undone."""
     game.history.append("settle")
     somebody_else()
@@ -153,11 +130,11 @@ def settle(game: Game) -> None:
         raise BrokenError(f"verify says {breaches}")
 
 
-def _go_round(game: Game) -> None:
+def _go_round(game):
     for world in game.worlds:
         game.world = world
-        locks_expire(game)
-        leases_expire(game)
+        workers.locks_expire(game)
+        workers.leases_expire(game)
         workers.all_neglected(game)
         game.world.sweep()
         for resource in RESOURCES:
@@ -165,41 +142,13 @@ def _go_round(game: Game) -> None:
         game.world.tick_forgiving()
 
 
-def _left(game: Game) -> list[str]:
+def _left(game) -> list[str]:
     return [
         f"{resource} {kind} {tail}"
         for resource in RESOURCES
         for kind in ("messages", "chunks")
         for tail in game.held[resource].of(kind)
     ]
-
-
-def plan_for(client: redis.Redis, seed: int, operations: int = OPERATIONS) -> list[tuple[int, str]]:
-    """A seed's operations on such a store."""
-    return plan(seed, operations, on_a_cluster=isinstance(client, Everywhere))
-
-
-def prefix_of(seed: int, client: redis.Redis) -> str:
-    """A prefix that nobody else has; on a Cluster of its own a game has the same slots each time."""
-    return f"fuzz-{seed if isinstance(client, Everywhere) else secrets.token_hex(4)}:om"
-
-
-def failure(seed: int, operations: Sequence[tuple[int, str]], client: redis.Redis) -> BaseException | None:
-    """What a seed fails with, None when it does not."""
-    prefix = prefix_of(seed, client)
-    try:
-        play(seed, operations, client, prefix)
-    except Exception as error:  # noqa: BLE001 -- whatever the product raises is a finding
-        return error
-    finally:
-        sweep_away(client, prefix)
-    return None
-
-
-def sweep_away(client: redis.Redis, prefix: str) -> None:
-    """Remove whatever a game left."""
-    if left := list(client.scan_iter(f"{prefix}*", count=10_000)):
-        client.unlink(*left)
 
 
 def minimal(seed: int, operations: Sequence[tuple[int, str]], client: redis.Redis) -> tuple[list[tuple[int, str]], Any]:
@@ -219,7 +168,6 @@ def minimal(seed: int, operations: Sequence[tuple[int, str]], client: redis.Redi
 
 
 def told(seed: int, error: Any) -> str:
-    """A failure as a history that a person can follow."""
     game = getattr(error, "game", None)
-    lines = game.history if game else []
-    return "\n".join([f"seed {seed}: {type(error).__name__}: {error}", *(line[:600] for line in lines)])
+    history = game.history if game else []
+    return "\n".join([f"seed {seed}: {type(error).__name__}: {error}", *(line[:600] for line in history)])

@@ -3,15 +3,15 @@
 import random
 import threading
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import closing, contextmanager, suppress
 from itertools import accumulate
 from typing import Any
 
 import hiredis
 import redis
 from redis.crc import key_slot
-from redis.exceptions import AskError, ResponseError, TryAgainError
-from servers import Cluster, Migration
+from redis.exceptions import AskError, MovedError, ResponseError, TryAgainError
+from servers import BINARIES, Cluster, Migration
 
 from fuzz.activity import current, performed
 from fuzz.checker import BrokenError
@@ -26,7 +26,7 @@ _PATIENCE_S = 3_600.0  # who is stopped has all the time
 class Slots:
     """Which slots are on their way, and what moves them on: verbs, now and then any request, and whoever waits for one."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: Cluster):
         self.dice = random.Random(0)
         self._cluster, self._moving = cluster, dict[int, Migration]()
         self._homes = dict[int, Any]()  # where slots were at first
@@ -34,7 +34,7 @@ class Slots:
         self._sent_on = 0  # requests in a row
         self._guard = threading.RLock()  # a thread that no game leads may come at any time
 
-    def leave(self, slot: int) -> None:
+    def leave(self, slot: int):
         """A slot sets out for another node: who asks for a key that is gone, or was never there, is sent on (ASK)."""
         with self._guard:
             if slot in self._moving or len(self._moving) >= _AT_ONCE:
@@ -45,41 +45,42 @@ class Slots:
             self._moving[slot], self._owners[slot] = Migration(self._cluster, slot, to), to
             self._moving[slot].begin()
 
-    def go_on(self, slot: int | None = None) -> None:
+    def go_on(self, slot: int | None = None):
         """The next keys of a slot go: who asks for several keys has to wait (TRYAGAIN). Where none is left it has arrived."""
         with self._guard:
             moving, n = self._moving.get(slot) if slot is not None else self._one(), self.dice.choice([2, 20, 100])
             if moving and moving.move(n) < n:
                 self._end(moving)
 
-    def arrive(self) -> None:
+    def arrive(self):
         """All of a slot is there: who goes by what they know is sent on (MOVED)."""
         with self._guard:
             if moving := self._one():
                 self._end(moving)
 
-    def stir(self, key: bytes) -> None:
+    def stir(self, key: bytes):
         """Mostly nothing; else the slot of a key that is about to be asked for leaves, or another one goes on."""
         if self.dice.random() < _OFTEN:
             self.dice.choice([lambda: self.leave(key_slot(key)), self.go_on, self.arrive])()
 
     def met(self, refusals: Sequence[tuple[bytes, Exception]]) -> list[str]:
         """Somebody was told to ask for keys elsewhere, or later; a slot that is waited for goes on. What they were told."""
-        words = [_word(error) for _, error in refusals]
+        told = {TryAgainError: "TRYAGAIN", AskError: "ASK", MovedError: "MOVED"}
+        words = [told[type(error)] for _, error in refusals if type(error) in told]
         for slot in _waited_for(refusals):
             self.go_on(slot)
         self._sent_on = self._sent_on + 1 if {"ASK", "MOVED"}.intersection(words) else 0
         if self._sent_on > _IN_A_ROW:
             raise BrokenError(f"somebody is sent on for ever: {refusals}")
-        return [word for word in words if word]
+        return words
 
-    def give_way(self, refusals: Sequence[tuple[bytes, Exception]]) -> None:
+    def give_way(self, refusals: Sequence[tuple[bytes, Exception]]):
         """A thread that no game leads was told to ask later: what it waits for arrives, for nobody else would move it."""
         with self._guard:
             for moving in [self._moving[slot] for slot in _waited_for(refusals) & self._moving.keys()]:
                 self._end(moving)
 
-    def rest(self) -> None:
+    def rest(self):
         """Every slot arrives, and goes home; nodes forget all scripts, so that each game begins alike."""
         with self._guard:
             for moving in [*self._moving.values()]:
@@ -94,7 +95,7 @@ class Slots:
     def _one(self) -> Migration | None:
         return self._moving[self.dice.choice(sorted(self._moving))] if self._moving else None
 
-    def _end(self, moving: Migration) -> None:
+    def _end(self, moving: Migration):
         while moving.move(100):
             pass
         moving.finish()
@@ -106,11 +107,28 @@ class Slots:
         return StoppableCluster(seeds, lambda address: _Node(address, self), _PATIENCE_S)
 
 
-class StoppableCluster(ClusterClient):
-    """The product's own, but for the connections to its nodes."""
+class Everywhere(redis.RedisCluster):
+    """redis-py's client of a whole Cluster, with which the game itself looks at the store; `slots` are moved by it."""
 
-    def close(self) -> None:
-        """Let connections go."""
+    def __init__(self, cluster):
+        super().__init__(host="127.0.0.1", port=cluster.primaries[0].port)
+        self.slots = Slots(cluster)
+
+
+@contextmanager
+def started(folder, binary=""):
+    """A Cluster of three primaries while the block runs: of "redis", or of the embedded server."""
+    binary = BINARIES["embedded" if binary in {"", "1"} else binary]
+    with (
+        # a machine that stands still for a second is no node that died
+        Cluster(folder, replicas=False, timeout_ms=60_000, binary=binary) as cluster,
+        closing(Everywhere(cluster)) as client,
+    ):
+        yield client
+
+
+class StoppableCluster(ClusterClient):
+    def close(self):
         for node in self.clients:
             node.close()
 
@@ -118,7 +136,7 @@ class StoppableCluster(ClusterClient):
 class _Node(redis.Redis):
     """A node, and its pool, whose connections stop before each request."""
 
-    def __init__(self, address: str, slots: Slots) -> None:
+    def __init__(self, address: str, slots: Slots):
         host, _, port = address.rpartition(":")
         super().__init__(host=host, port=int(port))
         self._pool, self._slots = self.connection_pool, slots
@@ -128,21 +146,21 @@ class _Node(redis.Redis):
     def get_connection(self) -> "_Line":
         return _Line(self._pool.get_connection(), self._slots)
 
-    def release(self, line: "_Line") -> None:
+    def release(self, line: "_Line"):
         self._pool.release(line.connection)
 
-    def close(self) -> None:
+    def close(self):
         self._pool.disconnect()
 
 
 class _Line:
     """A connection that has the replies to a request as soon as it was sent; between two requests slots may move."""
 
-    def __init__(self, connection: Any, slots: Slots) -> None:
+    def __init__(self, connection: Any, slots: Slots):
         self.connection, self._slots = connection, slots
         self._replies: list[Any] = []
 
-    def disconnect(self) -> None:
+    def disconnect(self):
         self.connection.disconnect()
 
     def read_response(self) -> Any:
@@ -151,8 +169,10 @@ class _Line:
             raise reply
         return reply
 
-    def send_packed_command(self, packed: list[bytes]) -> None:
-        commands = _commands(packed)
+    def send_packed_command(self, packed: list[bytes]):
+        reader = hiredis.Reader()
+        reader.feed(b"".join(packed))
+        commands = [tuple(command) for command in iter(reader.gets, False)]
         told = [command for command in commands if command[0] not in {b"ASKING", b"MULTI"}]
         words = [word.decode(errors="replace") for word in told[0][:3]]
         more = [f"+{len(told) - 1}"] if told[1:] else []
@@ -171,14 +191,15 @@ class _Line:
         if activity and activity.dies_now and commands[0][0] != b"MULTI":
             commands = commands[: -(-len(commands) // 2)]  # the server never got the rest
         self.connection.send_packed_command([hiredis.pack_command(command) for command in commands])
-        self._replies = [self._reply() for _ in commands]
+        self._replies = []
+        for _ in commands:
+            try:
+                self._replies.append(self.connection.read_response())
+            except ResponseError as error:
+                self._replies.append(error)
         asked = accumulate(map(_key, commands), lambda before, own: own or before)
         refusals = [each for each in zip(asked, self._replies, strict=True) if isinstance(each[1], Exception)]
-        told = []
-        if plays:
-            told = self._slots.met(refusals)
-        else:
-            self._slots.give_way(refusals)
+        told = self._slots.met(refusals) if plays else self._slots.give_way(refusals)
         if activity:
             activity.log += told
         last = self._replies[-1]
@@ -186,30 +207,10 @@ class _Line:
             raise last
         return last
 
-    def _reply(self) -> Any:
-        try:
-            return self.connection.read_response()
-        except ResponseError as error:
-            return error
-
-
-def _commands(packed: list[bytes]) -> list[tuple[bytes, ...]]:
-    reader = hiredis.Reader()
-    reader.feed(b"".join(packed))
-    return [tuple(command) for command in iter(reader.gets, False)]
-
 
 def _waited_for(refusals: Sequence[tuple[bytes, Exception]]) -> set[int]:
-    """The slots for which somebody has to wait."""
     return {key_slot(key) for key, error in refusals if isinstance(error, TryAgainError)}
 
 
 def _key(command: tuple[bytes, ...]) -> bytes:
-    """Its first key, or something that is none."""
     return command[3] if command[0].startswith(b"EVAL") else command[1] if command[1:] else b""
-
-
-def _word(error: Exception) -> str:
-    if isinstance(error, TryAgainError):
-        return "TRYAGAIN"
-    return type(error).__name__.removesuffix("Error").upper() if isinstance(error, AskError) else ""

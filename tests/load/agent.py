@@ -3,7 +3,7 @@
 import asyncio
 import random
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, NamedTuple
 
 import httpx2
@@ -11,12 +11,11 @@ from chaos.journal import Journal
 from chaos.plan import Member
 from chaos.writers import Composer
 
-from load.seen import Away, Tally
+from load.plan import cast
+from load.seen import Tally
 
-_ABSENT = 404
-_AWAY = 503
-_PROBLEM = "application/problem+json"
-_SHOWN = 300
+_ABSENT, _AWAY = 404, 503
+PATIENCE_S = 60.0
 
 
 class Answer(NamedTuple):
@@ -31,8 +30,8 @@ class Answer(NamedTuple):
 class Asker:
     """Asks for one agent. `asked` counts its requests."""
 
-    def __init__(self, http: httpx2.AsyncClient, tally: Tally, store: Away, api: Away) -> None:
-        self._http, self._tally, self._store, self._api = http, tally, store, api
+    def __init__(self, http: httpx2.AsyncClient, tally: Tally) -> None:
+        self._http, self._tally = http, tally
         self.asked = 0
 
     async def ask(
@@ -56,62 +55,52 @@ class Asker:
         try:
             answer = await self._http.request(method, path, headers=headers, **options)
         except httpx2.TransportError as error:
-            return self._cut(f"{kind} {method} {path}", error, began)
+            if self._tally.api.during(began, time.monotonic()):
+                self._tally.cut[type(error).__name__] += 1
+            else:
+                said = f"{type(error).__name__} {error}, though nobody restarted the API"
+                self._tally.fault(f"{kind} {method} {path}: {said}")
+            return Answer(good=False, stored=False if isinstance(error, httpx2.ConnectError) else None)
         ended = time.monotonic()
         if answer.status_code == want or (absent and answer.status_code == _ABSENT):
             self._tally.good(kind, began, ended)
             return Answer(good=True, body=answer.content, began=began)
-        if answer.status_code == _AWAY and self._store.during(began, ended) and _is_sound(answer):
+        if answer.status_code == _AWAY and self._tally.store.during(began, ended) and _is_sound(answer):
             self._tally.away[kind] += 1
             return Answer(good=False, stored=answer.json()["stored"])
-        self._tally.fault(f"{kind} {method} {path}: {answer.status_code}, not {want}: {answer.text[:_SHOWN]}")
+        self._tally.fault(f"{kind} {method} {path}: {answer.status_code}, not {want}: {answer.text[:300]}")
         return Answer(good=False)
-
-    def _cut(self, what: str, error: httpx2.TransportError, began: float) -> Answer:
-        if self._api.during(began, time.monotonic()):
-            self._tally.cut[type(error).__name__] += 1
-        else:
-            self._tally.fault(f"{what}: {type(error).__name__} {error}, though nobody restarted the API")
-        return Answer(good=False, stored=False if isinstance(error, httpx2.ConnectError) else None)
 
 
 def _is_sound(answer: httpx2.Response) -> bool:
     """Whether a refusal says when to come back and what became of a write."""
-    said = answer.headers.get("content-type") == _PROBLEM and "retry-after" in answer.headers
-    return said and "stored" in answer.json()
+    is_problem = answer.headers.get("content-type") == "application/problem+json"
+    return is_problem and "retry-after" in answer.headers and "stored" in answer.json()
 
 
-PATIENCE_S = 60.0
-_SPREAD_S = (0.1, 0.6)
-
-
-class Badges(NamedTuple):
-    """Tokens: a writer's and a reader's for each resource, and an operator's for all."""
-
-    writers: Mapping[str, str]
-    readers: Mapping[str, str]
-    operator: str
-
-
-class Agent:
-    """One of many; `quarantined` says which ids of a resource a placeholder stands for."""
+class Agent(Asker):
+    """One of many; `badges` are tokens by role and resource, `quarantined` says which ids of one a placeholder stands for."""
 
     def __init__(
         self,
         name: str,
-        asker: Asker,
+        http: httpx2.AsyncClient,
+        tally: Tally,
         journal: Journal,
-        badges: Badges,
-        cast: Sequence[Member],
+        badges: Mapping[tuple[str, str], str],
         dice: random.Random,
         quarantined: Callable[[str], set[str]],
     ) -> None:
-        self.asker, self.journal, self.badges, self.cast, self.dice = asker, journal, badges, cast, dice
-        self.composer = Composer(name, dice)
-        self.quarantined = quarantined
+        super().__init__(http, tally)
+        self.journal, self.badges, self.dice, self.quarantined = journal, badges, dice, quarantined
+        self.cast, self.composer = cast(), Composer(name, dice)
         self.kept: list[Any] = []  # said and acknowledged, to be repeated
         self.halted = False
-        self._weights = [member.weight for member in cast]
+        self._weights = [member.weight for member in self.cast]
+
+    async def ask_of(self, kind: str, resource: str, path: str, role: str = "reader", **options: Any) -> Answer:
+        """Ask below a resource, with a key for it."""
+        return await self.ask(kind, path_of(resource, path), self.badges[role, resource], **options)
 
     async def live(self, kinds: "Mapping[Callable[[Agent], Awaitable[None]], float]", every: float) -> None:
         """Ask for one thing after the other, a request every so many seconds on average, until halted."""
@@ -119,7 +108,7 @@ class Agent:
         while not self.halted:
             (kind,) = self.dice.choices(list(kinds), list(kinds.values()))
             await kind(self)
-            await asyncio.sleep(max(0.0, began + self.asker.asked * every - time.monotonic()))
+            await asyncio.sleep(max(0.0, began + self.asked * every - time.monotonic()))
 
     def member(self, *fates: str) -> Member:
         """Somebody of the cast; of those with one of these fates, if any are named."""
@@ -134,9 +123,9 @@ class Agent:
 
     async def pause(self) -> None:
         """Wait a little before something is asked for again."""
-        await asyncio.sleep(self.dice.uniform(*_SPREAD_S))
+        await asyncio.sleep(self.dice.uniform(0.1, 0.6))
 
 
-def of(resource: str, *parts: str) -> str:
-    """A path below a resource."""
-    return "/".join((f"/v1/resources/{resource}", *parts))
+def path_of(resource: str, path: str) -> str:
+    """A path below a resource, or its own."""
+    return f"/v1/resources/{resource}/{path}".rstrip("/")

@@ -15,18 +15,8 @@ NAME = "hostile"
 _ADDRESS, _STRANGERS = "127.0.0.2", "127.0.0.3"  # neither is the others': connections are counted by them
 _WITH_A_KEY = ("slow body", "large push", "large context", "stream")
 _THREADS = f"/v1/resources/{NAME}/threads"
-DOES = (
-    "header flood",
-    "endless header",
-    "pipelined",
-    "half open",
-    "slow body",
-    "large push",
-    "large context",
-    "stream",
-)
+DOES = ("header flood", "endless header", "pipelined", "half open", *_WITH_A_KEY)
 _BLOCK = 65_536
-_PAUSE_S = 0.5
 _PARTS, _MESSAGES = 35_000, 8
 _LATE_S = 30.0
 
@@ -42,27 +32,21 @@ class Hostile:
         """Do everything at the same time."""
         flood = self._head(b"".join(b"a%d: b\r\n" % n for n in range(6_000)))
         endless = self._head(b"a" * _BLOCK)
+        parts = [{"type": "text", "text": "x"}] * _PARTS
+        said = [{"id": f"p-{n}", "role": "user", "content": parts, "tokens": 1} for n in range(_MESSAGES)]
+        large = json.dumps({"messages": said}, separators=(",", ":")).encode()
+        push = f"{_THREADS}/p/messages", "POST"
         crowd = {
             "header flood": [flood] * 2,
             "endless header": [endless],
             "pipelined": [self._send(b"GET /v1/openapi.json HTTP/1.1\r\nHost: x\r\n\r\n" * 500, 20)],
             "half open": [self._send(b"GET /healthz HTTP/1.1\r\nHost:")] * 300,
-            "slow body": [self._send(self._asks(f"{_THREADS}/p/messages", "POST", 1_000_000) + b"x")] * 8,
-            "large push": [self._send(self._push("p", _MESSAGES))] * 4,
+            "slow body": [self._send(self._asks(*push, 1_000_000) + b"x")] * 8,
+            "large push": [self._send(self._asks(*push, len(large)) + large)] * 4,
             "large context": [self._send(self._asks(f"{_THREADS}/c/context?format=openai"))] * 8,
             "stream": [self._send(self._asks("/v1/events", more="Accept: text/event-stream\r\n"))] * 110,
         }
         await asyncio.gather(*(self._again(what, way) for what, ways in crowd.items() for way in ways))
-
-    def _push(self, thread: str, count: int) -> bytes:
-        parts = [{"type": "text", "text": "x"}] * _PARTS
-        return self._adds(
-            thread, [{"id": f"p-{n}", "role": "user", "content": parts, "tokens": 1} for n in range(count)]
-        )
-
-    def _adds(self, thread: str, messages: list[dict[str, object]]) -> bytes:
-        body = json.dumps({"messages": messages}, separators=(",", ":")).encode()
-        return self._asks(f"{_THREADS}/{thread}/messages", "POST", len(body)) + body
 
     def _asks(self, path: str, method: str = "GET", length: int = 0, more: str = "") -> bytes:
         told = f"Content-Type: application/json\r\nContent-Length: {length}\r\nConnection: close\r\n{more}\r\n"
@@ -83,13 +67,14 @@ class Hostile:
     async def _again(self, what: str, way: Callable[[], Iterator[bytes]]) -> None:
         while True:
             await self._once(what, way)
-            await asyncio.sleep(_PAUSE_S)
+            await asyncio.sleep(0.5)
 
     async def _once(self, what: str, way: Callable[[], Iterator[bytes]]) -> None:
         answer = "none"
+        address = _ADDRESS if what in _WITH_A_KEY else _STRANGERS
         try:
             async with asyncio.timeout(_LATE_S):
-                reader, writer = await self._connect(what)
+                reader, writer = await asyncio.open_connection("127.0.0.1", self._port, local_addr=(address, 0))
                 sending = asyncio.ensure_future(_all(writer, way()))
                 try:
                     answer = (await reader.read(12))[9:].decode() or "cut"
@@ -102,10 +87,6 @@ class Hostile:
             pass
         finally:
             self.seen[f"{what}: {answer}"] += 1
-
-    async def _connect(self, what: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        address = _ADDRESS if what in _WITH_A_KEY else _STRANGERS
-        return await asyncio.open_connection("127.0.0.1", self._port, local_addr=(address, 0))
 
 
 async def _all(writer: asyncio.StreamWriter, pieces: Iterator[bytes]) -> None:

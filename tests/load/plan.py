@@ -1,16 +1,11 @@
-"""What a run is to do and must have seen: its length, its rate, its cast, and when which process is restarted. Pure."""
+"""What a run is to do and must have seen: its length, its rate and its cast."""
 
-import random
-import signal
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from chaos.plan import Member
 
 SERVER, API = "server", "api"
 QUICK_S, SLOW_S = 0.5, 3.0  # what a call takes of the models of waiting.py
-_DOWN_S = (0.5, 2.0)
-_UNDISTURBED = 0.1  # of the run, at its end
 
 
 class Least(NamedTuple):
@@ -52,15 +47,6 @@ class Run(NamedTuple):
     wait_limit: float = 3  # ticks that a small agent waits, at most, beside the time that its model takes
 
 
-class Restart(NamedTuple):
-    """Who is ended how, when (s from the start), and for how long (s) the server stays away; others come back at once."""
-
-    at: float
-    who: str
-    how: signal.Signals
-    down: float
-
-
 def cast() -> list[Member]:
     """Sixty resources with three threads each: ten of them are cleared now and then, six whole and four by a thread."""
     pools = [Member(f"pool-{n}", ("t-1", "t-2", "t-3")) for n in range(36)]
@@ -68,16 +54,3 @@ def cast() -> list[Member]:
     ended = [Member(f"{kind}-ended-{n}", ("t-1", "t-2"), 1, "clear") for kind in ("pool", "solo") for n in range(3)]
     cut = [Member(f"{kind}-cut-{n}", ("t-1", "t-2"), 1, "clear thread") for kind in ("pool", "solo") for n in range(2)]
     return [*pools, *solos, *ended, *cut]
-
-
-def restarts(run: Run, names: Sequence[str]) -> list[Restart]:
-    """The seeded plan, in order: round by round each process once, asked to end and killed in turns."""
-    dice = random.Random(run.seed)
-    slot = run.seconds * (1 - _UNDISTURBED) / (run.restarts * len(names) or 1)
-    planned: list[Restart] = []
-    for turn in range(run.restarts):
-        for name in dice.sample(list(names), len(names)):
-            asked = (turn + list(names).index(name)) % 2 == 0
-            at = slot * (len(planned) + 0.5 * dice.random())
-            planned.append(Restart(at, name, signal.SIGTERM if asked else signal.SIGKILL, dice.uniform(*_DOWN_S)))
-    return planned

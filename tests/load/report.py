@@ -1,7 +1,7 @@
 """What a run saw, as two tables; what it did not see but had to; what was broken."""
 
 from collections import Counter
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import reports
 from chaos.aftermath import Rest
@@ -9,27 +9,30 @@ from chaos.judging import Verdict
 
 from load.hostile import DOES
 from load.plan import QUICK_S, Run
-from load.seen import Tally, Waits, percentile
+from load.seen import Tally, percentile
 
 _SHARES = (0.5, 0.95, 0.99)
 
 
-class Seen(NamedTuple):
-    """Everything counted in one run: `up_s` is how long it lasted without the times in which the API was restarted."""
+@dataclass
+class Seen:
+    """Everything counted in one run; `restarts` by process and signal, `hostile` what the tenant was answered."""
 
     run: Run
     tally: Tally
-    lasted_s: float
-    up_s: float
-    away_s: float
-    restarts: Counter[tuple[str, str]]
     names: list[str]
+    restarts: Counter[tuple[str, str]]
+    hostile: Counter[str]
     messages: int
     acknowledged: int
     verdict: Verdict
     rest: Rest
-    hostile: Counter[str]
-    waits: Waits
+    lasted_s: float
+
+    @property
+    def up_s(self) -> float:
+        """How long it lasted without the times in which the API was restarted."""
+        return self.lasted_s - self.tally.api.seconds()
 
     @property
     def rate(self) -> float:
@@ -56,15 +59,13 @@ def missed(seen: Seen) -> list[str]:
     least = seen.run.least
     asked = [("answers a second", round(seen.rate, 1), least.rate), ("resources", seen.resources, least.resources)]
     asked += [("answers beside the hostile tenant", len(seen.tally.beside), least.beside)]
-    asked += [(f"answers to his {what}", _answers(seen, what), least.hostile) for what in DOES]
-    asked += [("waits of small agents", len(seen.waits.took), least.waits)]
-    asked += [("scopes due beside a small agent", min(seen.waits.due, default=least.due), least.due)]
+    for did in DOES:
+        answers = sum(times for what, times in seen.hostile.items() if what.startswith(did))
+        asked.append((f"answers to his {did}", answers, least.hostile))
+    asked += [("waits of small agents", len(seen.tally.waited), least.waits)]
+    asked += [("scopes due beside a small agent", min(seen.tally.due, default=least.due), least.due)]
     asked += [(f"restarts of {name}", seen.restarted(name), least.restarts) for name in seen.names]
     return [f"saw {had} {what}, not the {wanted} it takes" for what, had, wanted in asked if had < wanted]
-
-
-def _answers(seen: Seen, what: str) -> int:
-    return sum(times for did, times in seen.hostile.items() if did.startswith(what))
 
 
 def broken(seen: Seen) -> list[str]:
@@ -82,7 +83,7 @@ def broken(seen: Seen) -> list[str]:
             f" times the {calm * 1_000:.0f} ms without him"
         )
     most = seen.run.wait_limit * seen.run.tick + QUICK_S
-    if late := sum(took > most for took in seen.waits.took):
+    if late := sum(took > most for took in seen.tally.waited):
         found.append(f"{late} chunks of small agents were observed after more than {most:g} s: {_waited(seen)}")
     if seen.tally.wrong:
         found += [f"{seen.tally.wrong} answers should not have been:", *seen.tally.examples]
@@ -91,69 +92,47 @@ def broken(seen: Seen) -> list[str]:
 
 def tables(seen: Seen) -> str:
     """The run as two tables of markdown."""
-    asked = reports.table(("request", "answers", *_MS), _kinds(seen.tally))
-    return f"{reports.table(('what', 'seen'), _rows(seen))}\n\n{asked}"
-
-
-_MS = tuple(f"p{share * 100:.0f}, ms" for share in _SHARES)
-
-
-def _rows(seen: Seen) -> list[tuple[object, ...]]:
-    tally, scopes = seen.tally, seen.rest.held.scopes
-    return [
+    tally, held, verdict = seen.tally, seen.rest.held, seen.verdict
+    unexpected = f"{tally.wrong} in all: see the failures" if tally.wrong else "0, 0, 0"
+    scopes = " / ".join(str(len(held.scopes[kind])) for kind in ("resource", "thread"))
+    restarts = [f"{name} {seen.restarted(name)} ({seen.restarts[name, 'SIGKILL']})" for name in seen.names]
+    calm, beside = (p99 * 1_000 for p99 in seen.p99s)
+    away = f"{tally.api.seconds():.0f} / {tally.store.seconds():.0f}"
+    rows = [
         ("seconds, seed, appendfsync", f"{seen.lasted_s:.0f}, {seen.run.seed}, {seen.run.fsync}"),
         ("answers a second while the API was up", f"{seen.rate:.0f}"),
         ("requests answered as they should be", tally.answered),
-        (
-            "503 while the store was away, 503 else, other 5xx, other unexpected",
-            f"{tally.away.total()}, {_wrong(tally)}",
-        ),
+        ("503 while the store was away, 503 else, other 5xx, other unexpected", f"{tally.away.total()}, {unexpected}"),
         ("requests without an answer while the API was restarted", _counted(tally.cut)),
-        ("resources; scopes by resource / by thread", f"{seen.resources}; {_lengths(scopes)}"),
+        ("resources; scopes by resource / by thread", f"{seen.resources}; {scopes}"),
         ("messages tried / acknowledged", f"{seen.messages} / {seen.acknowledged}"),
-        ("acknowledged and lost / held twice", f"{seen.verdict.lost} / {seen.verdict.doubled}"),
-        ("taken by a clear / behind a placeholder", f"{seen.verdict.cleared} / {len(seen.rest.held.quarantined)}"),
-        ("generations", seen.rest.held.generations),
-        ("restarts, of them by SIGKILL", _restarts(seen)),
-        ("seconds that the API / the store was away", f"{seen.lasted_s - seen.up_s:.0f} / {seen.away_s:.0f}"),
-        ("p99 of all, ms: without / beside the hostile tenant, times", _compared(seen)),
+        ("acknowledged and lost / held twice", f"{verdict.lost} / {verdict.doubled}"),
+        ("taken by a clear / behind a placeholder", f"{verdict.cleared} / {len(held.quarantined)}"),
+        ("generations", held.generations),
+        ("restarts, of them by SIGKILL", ", ".join(restarts)),
+        ("seconds that the API / the store was away", away),
+        (
+            "p99 of all, ms: without / beside the hostile tenant, times",
+            f"{calm:.1f} / {beside:.1f}, {beside / calm if calm else 0:.2f}",
+        ),
         ("what the hostile tenant was answered", _counted(seen.hostile)),
         (f"waits of small agents, ticks of {seen.run.tick:g} s: median / longest", _waited(seen)),
-        ("scopes due beside them, at least", min(seen.waits.due, default=0)),
+        ("scopes due beside them, at least", min(tally.due, default=0)),
         ("seconds to quiet", f"{seen.rest.quiet_s:.1f}"),
     ]
-
-
-def _compared(seen: Seen) -> str:
-    calm, beside = seen.p99s
-    return f"{calm * 1_000:.1f} / {beside * 1_000:.1f}, {beside / calm if calm else 0:.2f}"
+    asked = [
+        (kind, len(took), *(f"{percentile(took, share) * 1_000:.1f}" for share in _SHARES))
+        for kind, took in sorted(tally.took.items())
+    ]
+    head = ("request", "answers", *(f"p{share * 100:.0f}, ms" for share in _SHARES))
+    return f"{reports.table(('what', 'seen'), rows)}\n\n{reports.table(head, asked)}"
 
 
 def _waited(seen: Seen) -> str:
-    waits, tick = seen.waits, seen.run.tick
-    median, longest = (percentile(waits.took, share) / tick for share in (0.5, 1))
-    return f"{len(waits.took)}: {median:.2f} / {longest:.2f}"
-
-
-def _wrong(tally: Tally) -> str:
-    return "0, 0, 0" if not tally.wrong else f"{tally.wrong} in all: see the failures"
-
-
-def _lengths(scopes: dict[str, list[str]]) -> str:
-    return " / ".join(str(len(scopes[kind])) for kind in ("resource", "thread"))
+    waited, tick = seen.tally.waited, seen.run.tick
+    return f"{len(waited)}: {percentile(waited, 0.5) / tick:.2f} / {percentile(waited, 1) / tick:.2f}"
 
 
 def _counted(counts: Counter[str]) -> str:
     each = ", ".join(f"{name} {n}" for name, n in counts.most_common())
     return f"{counts.total()} ({each})" if each else "0"
-
-
-def _restarts(seen: Seen) -> str:
-    return ", ".join(f"{name} {seen.restarted(name)} ({seen.restarts[name, 'SIGKILL']})" for name in seen.names)
-
-
-def _kinds(tally: Tally) -> list[tuple[object, ...]]:
-    return [
-        (kind, len(took), *(f"{percentile(took, share) * 1_000:.1f}" for share in _SHARES))
-        for kind, took in sorted(tally.took.items())
-    ]

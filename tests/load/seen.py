@@ -4,7 +4,6 @@ import time
 from collections import Counter, defaultdict
 
 _KEPT = 50
-WAITING = "waiting"  # what kinds of requests are called that wait for workers
 
 
 class Away:
@@ -31,10 +30,14 @@ class Away:
 
 
 class Tally:
-    """Counts of one run: `took` has the seconds of every answer that was as it should be, by kind of request."""
+    """Counts of one run: `took` has the seconds of every answer that was as it should be, by kind of request.
+
+    `waited`: how long (s) small agents waited beside noisy ones; `due`: beside how many scopes that were due.
+    """
 
     def __init__(self) -> None:
         self.took: dict[str, list[float]] = defaultdict(list)
+        self.store, self.api = Away(), Away()
         self.hostile = Away()  # a hostile tenant, who is away most of all
         self.calm: list[float] = []  # seconds of answers that wait for nobody, without him and beside him
         self.beside: list[float] = []
@@ -42,16 +45,18 @@ class Tally:
         self.cut: Counter[str] = Counter()  # no answer, by kind of error, while the API was being restarted
         self.wrong = 0
         self.examples: list[str] = []
+        self.waited: list[float] = []
+        self.due: list[int] = []
 
     @property
     def answered(self) -> int:
-        """How many requests were answered as they should be."""
+        """Requests that were answered as they should be."""
         return sum(map(len, self.took.values()))
 
     def good(self, kind: str, began: float, ended: float) -> None:
         """An answer as it should be."""
         self.took[kind].append(ended - began)
-        if WAITING not in kind:
+        if "waiting" not in kind:  # for workers
             (self.beside if self.hostile.during(began, ended) else self.calm).append(ended - began)
 
     def fault(self, what: str) -> None:
@@ -59,19 +64,6 @@ class Tally:
         self.wrong += 1
         if len(self.examples) < _KEPT:
             self.examples.append(what)
-
-
-class Waits:
-    """How long (s) small agents waited beside noisy ones, and beside how many scopes that were due."""
-
-    def __init__(self) -> None:
-        self.took: list[float] = []
-        self.due: list[int] = []
-
-    def note(self, took: float, due: int) -> None:
-        """A wait that is over."""
-        self.took.append(took)
-        self.due.append(due)
 
 
 def percentile(values: list[float], share: float) -> float:

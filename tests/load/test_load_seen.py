@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import Counter
+from dataclasses import fields
 from types import SimpleNamespace
 
 import httpx2
@@ -11,7 +12,7 @@ from load import report
 from load.agent import Asker
 from load.hostile import DOES
 from load.plan import Run
-from load.seen import Away, Tally, Waits
+from load.seen import Away, Tally
 
 PROBLEM = {"content-type": "application/problem+json", "retry-after": "1"}
 NOT_STORED = {"headers": PROBLEM, "json": {"stored": False}}
@@ -32,13 +33,13 @@ def ask(tally):
                 raise answer
             return answer
 
-        gone = {"store": Away(), "api": Away()}
+        tally.store, tally.api = Away(), Away()
         for who in away:
-            gone[who].begins()
+            getattr(tally, who).begins()
 
         async def once():
             async with httpx2.AsyncClient(transport=httpx2.MockTransport(give), base_url="http://api") as http:
-                return await Asker(http, tally, gone["store"], gone["api"]).ask("stats", "/stats", None)
+                return await Asker(http, tally).ask("stats", "/stats", None)
 
         return asyncio.run(once())
 
@@ -85,21 +86,20 @@ def test_away_excuses_only_what_overlaps_it():
     assert not away.during(gone - 2, gone - 1)
 
 
-def _seen(**known):
-    return report.Seen(**{**dict.fromkeys(report.Seen._fields), "run": Run(), **known})
+def _seen(tally, **known):
+    nothing = dict.fromkeys(field.name for field in fields(report.Seen))
+    return report.Seen(**nothing | {"run": Run(), "tally": tally} | known)
 
 
 def test_run_that_saw_too_little_fails(tally):
     tally.took["push"] = [0.1] * 1_000
     tally.calm, tally.beside = [0.1] * 900, [0.1] * 100
-    waits = Waits()
-    waits.took, waits.due = [0.1] * 19, [200] * 18 + [49]
+    tally.waited, tally.due = [0.1] * 19, [200] * 18 + [49]
     held = SimpleNamespace(scopes={"resource": [f"pool-{n}|" for n in range(49)], "thread": []})
     seen = _seen(
+        tally,
         hostile=Counter(dict.fromkeys(DOES[1:], 1)),
-        waits=waits,
-        tally=tally,
-        up_s=10.0,
+        lasted_s=10.0,
         restarts=Counter({("api", "SIGTERM"): 2, ("api", "SIGKILL"): 1, ("server", "SIGKILL"): 2}),
         names=["server", "api"],
         rest=SimpleNamespace(held=held),
@@ -117,16 +117,15 @@ def test_run_that_saw_too_little_fails(tally):
 
 
 def test_run_fails_when_others_are_slow_beside_a_hostile_tenant_or_small_agents_wait(tally):
-    waits = Waits()
     rest = SimpleNamespace(breaches=[], quiet_s=1, unfinished="", held=None)
-    seen = _seen(tally=tally, waits=waits, rest=rest, verdict=SimpleNamespace(wrong=[]))
+    seen = _seen(tally, rest=rest, verdict=SimpleNamespace(wrong=[]))
     tally.calm = [0.1] * 1_000
     for beside, took, failures in (
         (0.29, 6.4, []),
         (0.31, 6.4, ["the others' p99 was 310 ms"]),
         (0.29, 6.6, ["1 chunks of small agents were observed after more than 6.5 s"]),
     ):
-        tally.beside, waits.took = [beside] * 1_000, [took, 0.5]
+        tally.beside, tally.waited = [beside] * 1_000, [took, 0.5]
         found = report.broken(seen)
         assert len(found) == len(failures), (beside, took)
         assert all(why.startswith(start) for why, start in zip(found, failures, strict=True)), found

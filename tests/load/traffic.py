@@ -6,37 +6,36 @@ import threading
 from collections.abc import Awaitable, Callable
 
 import httpx2
-import redis
 from chaos import judging
 from chaos.house import PREFIX, House
 from chaos.journal import Journal
 from key_ring import KeyRing
 
-from load import looking, owning, speaking
-from load.agent import Agent, Asker, Badges
+from load import requests
+from load.agent import Agent
 from load.plan import Run, cast
-from load.seen import Away, Tally
+from load.seen import Tally
 
 KINDS: dict[Callable[[Agent], Awaitable[None]], float] = {
-    speaking.push: 34,
-    speaking.batch: 10,
-    speaking.repeat: 3,
-    looking.context: 26,
-    looking.stats: 6,
-    looking.record: 1,
-    looking.threads: 3,
-    looking.observations: 2,
-    looking.sources: 2,
-    looking.reflections: 1,
-    looking.replaced: 1,
-    owning.observe: 0.5,
-    owning.reflect: 0.3,
-    owning.clear: 0.3,
-    owning.foreign: 3,
-    owning.weak: 2,
-    owning.stranger: 2,
-    owning.invalid: 1,
-    owning.house: 2,
+    requests.push: 34,
+    requests.batch: 10,
+    requests.repeat: 3,
+    requests.context: 26,
+    requests.stats: 6,
+    requests.record: 1,
+    requests.threads: 3,
+    requests.observations: 2,
+    requests.sources: 2,
+    requests.reflections: 1,
+    requests.replaced: 1,
+    requests.observe: 0.5,
+    requests.reflect: 0.3,
+    requests.clear: 0.3,
+    requests.foreign: 3,
+    requests.weak: 2,
+    requests.stranger: 2,
+    requests.invalid: 1,
+    requests.house: 2,
 }
 _KEPT_ALIVE_S = 2.0  # less than the server's five: it must not close what is being used
 _TIMEOUT_S = 30.0
@@ -46,20 +45,10 @@ _ENDS_S = 70.0
 class Traffic(threading.Thread):
     """All agents of a run; begins with `start`, and ends soon after `halt`. `error`: what no agent may meet."""
 
-    def __init__(
-        self,
-        base: str,
-        run: Run,
-        journal: Journal,
-        badges: Badges,
-        tally: Tally,
-        store: Away,
-        api: Away,
-        outside: redis.Redis,
-    ) -> None:
+    def __init__(self, base: str, run: Run, journal: Journal, house: House, tally: Tally) -> None:
         super().__init__(name="traffic", daemon=True)
-        self._base, self._run, self._journal, self._badges = base, run, journal, badges
-        self._tally, self._store, self._api, self._outside = tally, store, api, outside
+        self._base, self._run, self._journal, self._tally = base, run, journal, tally
+        self._badges, self._outside = _badges(house), house.outside(timeout=5)
         self._agents: list[Agent] = []
         self.error: BaseException | None = None
 
@@ -83,17 +72,16 @@ class Traffic(threading.Thread):
             await asyncio.gather(*(agent.live(KINDS, every) for agent in self._agents))
 
     def _agent(self, n: int, http: httpx2.AsyncClient) -> Agent:
-        asker, dice = Asker(http, self._tally, self._store, self._api), random.Random(self._run.seed * 1_000 + n)
-        return Agent(f"w{n}", asker, self._journal, self._badges, cast(), dice, self._quarantined)
+        dice = random.Random(self._run.seed * 1_000 + n)
+        return Agent(f"w{n}", http, self._tally, self._journal, self._badges, dice, self._quarantined)
 
     def _quarantined(self, resource: str) -> set[str]:
-        return judging.quarantined(self._outside, PREFIX, resource)
+        return judging.look(self._outside, PREFIX, resource).quarantined
 
 
-def badges(house: House) -> Badges:
+def _badges(house: House) -> dict[tuple[str, str], str]:
     """Make everybody's keys."""
-    names = [member.name for member in cast()]
-    ring = KeyRing(house.settings())
-    writers = {name: str(ring.create([name], "writer")[1]) for name in names}
-    readers = {name: str(ring.create([name], "reader")[1]) for name in names}
-    return Badges(writers, readers, str(ring.create(["*"], "operator")[1]))
+    names, ring = [member.name for member in cast()], KeyRing(house.settings())
+    operator = str(ring.create(["*"], "operator")[1])
+    made = {(role, name): str(ring.create([name], role)[1]) for role in ("writer", "reader") for name in names}
+    return made | {("operator", name): operator for name in ("*", *names)}

@@ -22,7 +22,7 @@ KNOWN = ROOT / ".pytest_cache" / "mutants"
 def main() -> int:
     """Make mistakes, see who notices; 0 when every mutant was noticed or is listed as equivalent."""
     asked = _arguments()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped: repeat it, and it goes on from here"))
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped; run it again to resume"))
     always, many = complete(ROOT), broad(ROOT)
     chosen = [*always, *(many if asked.all or asked.only else drawn(many, SHARE))]
     mutants = [mutant for mutant in chosen if asked.only in mutant.id]
@@ -65,7 +65,7 @@ def _say(mutant: Mutant, killer: str) -> None:
 
 def _show(verdict: Verdict) -> None:
     for mutant in verdict.unlisted:
-        print(f"\nNobody notices {mutant.id}\n{mutant.diff()}")
+        print(f"\nSurvived: {mutant.id}\n{mutant.diff()}")
     if verdict.unlisted:
         print("\nWrite the test that notices, or list the id with a reason in tests/mutants/equivalent.yaml.")
     print(*verdict.wrong, sep="\n")

@@ -71,7 +71,7 @@ class Bench:
             "PYTHONDONTWRITEBYTECODE": "1",
             "COVERAGE_CORE": "ctrace",
         }
-        return {**inherited(), **ours, "FUZZ_SEEDS": _SEEDS, "OM_TEST_REDIS_URL": self._server.url}
+        return {**inherited(), **ours, "FUZZ_SEEDS": _SEEDS, "TEST_REDIS_URL": self._server.url}
 
     def _ask(
         self, mutant: Mutant | None, tests: Mapping[str, float], *, warm: bool, files: Sequence[str] = ()
@@ -183,7 +183,7 @@ class Run:
         """See what every test runs, where that is not known; raises BaselineError when one fails without a mutant."""
         failed = [name for name in self._all(self._watched, self._map.missing()) if name]
         if failed:
-            raise BaselineError(f"{', '.join(failed)} fails without any mutant: mend it first, then repeat.")
+            raise BaselineError(f"{', '.join(failed)} fails without any mutant: fix it first, then run again.")
         self._order = Order(self._root, self._map.ran())
 
     def test(self, mutants: Sequence[Mutant], explained: Iterable[str]) -> None:

@@ -13,6 +13,7 @@ from om_workers.calls.ledger import Ledger
 from om_workers.calls.model_calls import ModelCalls
 from om_workers.llm.base import Reply, Usage
 from om_workers.llm.scripted import Scripted
+from om_workers.prompts.library import prompt
 
 NOTES = """Date: Dec 30, 2025
 * 🟡 (09:15) Edited app/[slug]/page.tsx; items[0] -> items[1], [72 items collapsed], a => b
@@ -41,10 +42,6 @@ def test_code_paths_brackets_arrows_and_indentation_reach_the_context_as_models_
 
 
 NOTHING = "<observations>\n</observations>"
-
-
-def shown(world):
-    return world.model.requests[-1].prompt.split("<messages>")[0]
 
 
 def test_nothing_worth_noting_covers_the_messages_and_nobody_is_asked_about_them_again(client, prefix):
@@ -125,10 +122,6 @@ def _queued(world):
     return [ids for verb, ids in world.dispatch.queue if verb == "observe_chunk"]
 
 
-def _thread(world, chunk):
-    return world.client.hget(f"{world.prefix}:{{harold}}:chunk:{chunk}", "thread").decode()
-
-
 def _look(world):
     world.claim()
     return world.perform("observe", *world.dispatch.queue.popleft()[1])
@@ -139,8 +132,33 @@ def test_chunks_of_different_threads_are_observed_side_by_side_and_those_of_one_
         world.say(*[f"message {n}" for n in range(4)], thread=thread)
     assert _look(world) is Outcome.SEALED
     asked = [chunk for _, *together in _queued(world) for chunk in together]
-    assert sorted(_thread(world, chunk) for chunk in asked) == ["a", "b", "c"]
+    key = f"{world.prefix}:{{harold}}:chunk:"
+    assert sorted(world.client.hget(key + chunk, "thread") for chunk in asked) == [b"a", b"b", b"c"]
     assert world.om.stats("harold").chunks > 3
+
+
+def test_a_429_postpones_the_scope_and_burns_no_attempt(world):
+    world.say(*[f"message {n}" for n in range(2)])
+    _look(world)
+    world.model = Scripted(ModelError("429", retryable=True, retry_after=60))
+    ((_, chunk),) = _queued(world)
+    now = world.client.time()[0] * 1000
+    with pytest.raises(ModelError):
+        world.perform("observe_chunk", "harold", chunk)
+    assert world.client.hget(f"{world.prefix}:{{harold}}:chunk:{chunk}", "attempts") == b"0"
+    assert world.client.zscore(f"{world.prefix}:due:observe", "harold") >= now + 55_000
+
+
+def test_the_same_moment_is_another_day_for_agents_of_other_zones(client, prefix_for):
+    """Half past ten in the morning of March 1 in UTC is March 2 on one side of the date line, February 28 on the other."""
+    for zone, date in (("Pacific/Kiritimati", "Date: Mar 2, 2026"), ("Pacific/Niue", "Date: Feb 28, 2026")):
+        world = World(client, prefix_for(zone[-4:]), timezone=zone, min_recent_messages="0")
+        world.say("it is now", timestamp="2026-03-01T10:30:00Z")
+        world.om.force_observe("t-1", "harold")
+        world.settle()
+        (note,) = world.om.observations("harold")
+        context = world.context().text
+        assert (note.text.partition("\n")[0], date in context, f"({zone})" in context) == (date, True, True), zone
 
 
 def test_the_record_carries_the_limits_in_force_for_clients_without_the_yaml(client, prefix):
@@ -153,35 +171,6 @@ def test_the_record_carries_the_limits_in_force_for_clients_without_the_yaml(cli
     assert stranger.om.stats("harold").message_threshold == 900
     stranger.say("the ninth", "the tenth")
     assert stranger.context().observations
-
-
-def test_a_429_postpones_the_scope_and_burns_no_attempt(world):
-    world.say(*[f"message {n}" for n in range(2)])
-    _look(world)
-    world.model.complete = _raises(ModelError("429", retryable=True, retry_after=60))
-    ((_, chunk),) = _queued(world)
-    now = world.client.time()[0] * 1000
-    with pytest.raises(ModelError):
-        world.perform("observe_chunk", "harold", chunk)
-    assert world.client.hget(f"{world.prefix}:{{harold}}:chunk:{chunk}", "attempts") == b"0"
-    assert world.client.zscore(f"{world.prefix}:due:observe", "harold") >= now + 55_000
-
-
-def _raises(error):
-    def complete(request):
-        raise error
-
-    return complete
-
-
-def test_a_wake_is_written_so_that_pushes_below_it_mark_nothing(world):
-    world.say("hello")
-    world.settle()
-    world.client.delete(f"{world.prefix}:due:observe")
-    world.say("again", tokens=10)
-    assert world.client.zcard(f"{world.prefix}:due:observe") == 0
-    world.say("now it is due", tokens=100)
-    assert world.client.zcard(f"{world.prefix}:due:observe") == 1
 
 
 def test_a_store_that_refuses_what_was_noted_burns_no_attempt(world, monkeypatch):
@@ -270,19 +259,14 @@ def test_work_whose_budget_is_used_up_waits_burns_no_attempt_and_goes_on_when_it
     assert rich.om.observations("harold")
 
 
-def test_a_budget_may_have_the_extractive_model_go_on_for_nothing(house):
-    world = house(budget__calls_per_day="1", budget__then="extractive")
-    talk(world)
+def test_observer_and_reflector_are_asked_with_the_prompts_that_their_settings_name(client, prefix):
+    world = World(client, prefix, observer__prompt="condensed", reflection__prompt="legacy", thread_titles="false")
+    world.model = Scripted.echo()
+    for n in range(6):
+        world.say(f"message {n} " + "x" * 400)
+    world.om.force_observe(resource_id="harold")
     world.settle()
-    models = {observation.model for observation in world.om.observations("harold")}
-    assert len(world.model.requests) == 1
-    assert models == {"priced", "extractive"}
-    assert world.om.costs("harold").calls == 1
-
-
-def test_a_house_stops_at_the_call_that_crosses_its_budget_in_dollars(house):
-    world = house(total_budget__dollars_per_day="0.003")
-    for _ in range(6):
-        talk(world)
-    assert len(world.model.requests) == 3
-    assert world.om.stats("harold").budget_reached == "total_budget.dollars_per_day"
+    world.om.force_reflect("harold")
+    world.reflector().reflect("harold")
+    asked = {request.purpose: request.system for request in world.model.requests}
+    assert asked == {"observe": prompt("observer", "condensed"), "reflect": prompt("reflector", "legacy")}

@@ -2,10 +2,8 @@
 
 import random
 
-import pytest
 from world import World
 
-from om_api.domain.errors import InvalidInputError
 from om_api.domain.notes.catalogue import Catalogued, written
 
 _WORDS = [f"{a}{b}" for a in ("ba", "ke", "li", "mo", "nu") for b in ("dan", "fel", "gor", "hin", "jur")]
@@ -29,7 +27,8 @@ def fill(world, turns, threads=3):
 
 
 def test_every_note_is_in_view_or_read_word_for_word_by_the_group_that_it_went_to(client, prefix):
-    world = setting_aside(client, prefix, max_reflections="1", reflection__archive__keep_tokens="200")
+    bounds = {"reflection__archive__keep_tokens": "200", "reflection__archive__catalog_tokens": "200"}
+    world = setting_aside(client, prefix, max_reflections="1", **bounds)
     seen = fill(world, 40)
     stay = world.om.observations("harold")
     kept = {own.id: own.text for own in stay}
@@ -42,6 +41,7 @@ def test_every_note_is_in_view_or_read_word_for_word_by_the_group_that_it_went_t
     assert kept == seen
     (made,) = world.om.generations("harold")
     assert (made.origin, made.cost, made.model) == ("archive", 0.0, "")
+    assert world.services.count(written(Catalogued.of(made.text, pooled=True).entries)) <= 200
     assert not [request for request in world.model.requests if request.purpose == "reflect"]
     assert not [key for key in client.scan_iter(f"{prefix}:*reflected*") if client.ttl(key) != -1]
     assert world.om.verify() == []
@@ -59,40 +59,3 @@ def test_every_message_is_recalled_by_its_own_words_and_so_is_a_line_that_only_a
     assert line.covered_by.startswith("group ")
     assert line.covered_by.split()[1] in world.om.answer_recall({"query": "xylophone"}, "harold")
     assert "xylophone" in world.om.answer_recall({"query": "-", "group": line.covered_by.split()[1]}, "harold")
-
-
-@pytest.mark.parametrize("scope", ["thread", pytest.param("resource", marks=pytest.mark.nightly)])
-def test_the_catalogue_is_never_larger_than_the_setting_says_and_names_every_group(client, prefix, scope):
-    world = setting_aside(client, prefix, scope=scope, reflection__archive__catalog_tokens="200")
-    fill(world, 50, threads=1)
-    for made in world.om.generations("harold", "t-0" if scope == "thread" else None):
-        found = Catalogued.of(made.text, pooled=scope == "resource")
-        assert world.services.count(written(found.entries)) <= 200
-        assert found.groups == made.groups
-    named = {entry.name for entry in found.entries}
-    groups = world.om.groups("harold")
-    within = {each.id for period in named if "-" in period for each in world.om.groups("harold", within=period)}
-    assert len(groups) > len(named)
-    assert {each.id for each in groups} <= named | within
-    assert all(len(each.heading) <= 240 for each in groups)
-
-
-def test_a_group_is_opened_in_pages_that_make_up_all_of_it(client, prefix):
-    world = setting_aside(client, prefix, message_threshold="1000", observation_threshold="1000")
-    fill(world, 36)
-    group = max(world.om.groups("harold"), key=lambda each: each.notes)
-    told, offset = [], 0
-    while True:
-        text = world.om.answer_recall({"query": "", "group": group.id, "offset": offset}, "harold", max_tokens=90)
-        lines = text.split("\n")[1:]
-        more = "There is more" in lines[-1]
-        told += lines[:-1] if more else lines
-        if not more:
-            break
-        offset = int(lines[-1].split()[-1].rstrip("."))
-    assert offset > 0
-    assert told == [line for own in world.om.group(group.id, "harold") for line in own.text.split("\n")]
-    with pytest.raises(InvalidInputError, match="month such as 2026-03"):
-        world.om.group("../x", "harold")
-    with pytest.raises(InvalidInputError, match="keeps no group aaaaaaaa"):
-        world.om.group("aaaaaaaa", "harold")

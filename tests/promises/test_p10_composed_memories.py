@@ -36,15 +36,6 @@ def test_recall_looks_in_all_of_them_and_says_whose_each_hit_is(house):
     assert found(house, "4711", also=["team-blue"]) == []
 
 
-def test_a_context_recalls_what_others_have_noted_about_the_newest_message(house):
-    house.om.force_reflect("team-blue")
-    house.say("What is the number of the locker of the pump?")
-    context = house.context(also=["team-blue"])
-    assert "4711" in context.text
-    assert {hit.resource_id for hit in context.recalled} <= {"harold", "team-blue"}
-    assert all(hit.resource_id == "harold" for hit in house.context().recalled)
-
-
 def test_what_others_have_not_noted_does_not_stand_beside_what_is_recalled_either(house):
     noted = "the serial number of the turbine in the mill is 8842"
     say(house, "team-blue", "rain again", "the oil is fresh", noted)

@@ -7,7 +7,6 @@ from world import World
 
 from om_api.domain.errors import StoreError
 from om_api.domain.values import Outcome
-from om_workers.llm.scripted import Scripted
 
 TIERS = ("reflected", "activated", "ready", "sealed", "raw")
 PASSPORT = "my passport lies in the blue drawer"
@@ -105,21 +104,6 @@ def test_whatever_is_kept_in_any_tier_is_found_once_whatever_becomes_of_its_inde
         assert Counter(_found(om, "passport")) == Counter(ids.values())
 
 
-def test_what_no_note_tells_comes_with_the_context_that_asks_for_it(house):
-    house.model = Scripted.echo(answer="<observations>\n* 🟡 (09:30) Small talk.\n</observations>")
-    (name, *_) = house.say(PASSPORT, *[f"turn {n}" for n in range(8)])
-    house.observe_now()
-    assert PASSPORT not in house.context().text
-    stable = [block.text for block in house.context().blocks if block.stable]
-    house.say("Where did I say my passport lies, in which drawer?")
-    context = house.context()
-    assert [hit.id for hit in context.recalled] == [name]
-    assert PASSPORT in context.blocks[-1].text
-    assert [block.text for block in context.blocks if block.stable] == stable
-    house.om.add_message({"role": "assistant", "content": "In the blue one."}, thread_id="t-1", resource_id="harold")
-    assert house.context().recalled == ()
-
-
 def test_what_was_erased_is_found_by_nobody_and_its_neighbours_are(house, readers):
     ids = _every_tier(house)
     for om in readers():
@@ -154,14 +138,6 @@ def test_the_tool_lets_no_model_choose_whose_memory_is_searched(house):
     told = house.om.answer_recall(call, "harold")
     assert PASSPORT in told
     assert "red box" not in told
-
-
-def test_a_query_that_finds_nothing_says_why(house):
-    house.say(PASSPORT)
-    for query in ("", "-passport", '"open', "\x00\x1b", "x" * 100_000, "NEAR(*)"):
-        found = house.om.recall(query, "harold")
-        assert found.hits == (), query
-        assert found.reason, query
 
 
 def test_a_context_stands_whatever_becomes_of_recall(house, monkeypatch):

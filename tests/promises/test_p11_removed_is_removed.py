@@ -82,20 +82,6 @@ def test_a_text_is_gone_from_every_tier_event_and_export(house):
     assert house.om.verify() == []
 
 
-def test_a_message_is_gone_with_what_was_noted_of_it_and_nothing_else_is(house):
-    ids = _through_every_tier(house, "the {} flight to Samarkand leaves at noon")
-    left = {name for names in ids.values() for name in names}
-    for n, tier in enumerate(TIERS):
-        did = house.om.erase("harold", message_id=ids[tier][1])
-        left.remove(ids[tier][1])
-        assert [message.id for message in did.messages] == [ids[tier][1]]
-        assert f"the {tier} flight" not in _whole_store(house), tier
-        assert house.covering() == sorted(left), tier
-        text = house.context().text
-        assert all(f"{other} behind" in text for other in TIERS[n + 1 :]), tier
-        assert house.om.verify() == [], tier
-
-
 def test_an_observation_that_was_reflected_is_forgotten_with_what_the_generation_tells_of_it(house):
     ids = _through_every_tier(house, "the {} flight to Samarkand leaves at noon")
     (era,) = house.om.history("harold")
@@ -107,16 +93,8 @@ def test_an_observation_that_was_reflected_is_forgotten_with_what_the_generation
 
 
 def _erased_while_a_model_thinks(house, perform):
-    answer = house.model.complete
-
-    def overtaken(request):
-        reply = answer(request)
-        house.om.erase("harold", matching=SECRET)
-        return reply
-
-    house.model.complete = overtaken
+    house.while_it_thinks(lambda: house.om.erase("harold", matching=SECRET))
     perform()
-    house.model.complete = answer
     assert SECRET not in _whole_store(house)
     house.settle()
 

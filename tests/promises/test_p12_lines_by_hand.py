@@ -67,19 +67,6 @@ def test_what_is_added_is_read_at_once_reflected_as_everything_is_and_taken_back
     assert ((told.by, "flies" in repr(told)), house.om.verify()) == (("lotte", False), [])
 
 
-def test_a_corrected_line_is_read_and_its_correction_is_undone(house):
-    own = _observed(house, "I live in Oslo")
-    line = next(line for line in own.text.split("\n") if "Oslo" in line)
-    before = _read(house)
-    done = house.om.correct_line(line, line.replace("Oslo", "Bergen"), "harold", "t-1", by="lotte")
-    assert done.outcome is Outcome.CORRECTED
-    assert "Bergen" in _read(house)
-    assert "I live in Oslo" not in _read(house)
-    assert house.om.observations("harold", "t-1")[-1].id == own.id
-    assert house.om.undo_line(own.id, "harold", by="lotte").outcome is Outcome.CORRECTED
-    assert (_read(house), house.om.verify()) == (before, [])
-
-
 def test_a_reflection_is_corrected_as_a_generation_of_its_own_which_restore_undoes(house):
     _observed(house, "I live in Oslo")
     first = _reflected(house, "<observations>\n* 🔴 User lives in Oslo\n* 🟡 User has a cat\n</observations>")

@@ -1,8 +1,5 @@
 """P1: an id is known as long as anything of its message is kept; what a message grew by is kept, what it changed to is told."""
 
-import json
-import time
-
 import pytest
 from world import World
 
@@ -34,20 +31,12 @@ def move(world, rest):
         world.settle()
 
 
-def plainly(world, name, content):
-    """As a writer who knows no script sends it."""
-    member = json.dumps({"id": name, "role": "user", "content": content, "at": time.time()})
-    world.client.zadd(f"{world.prefix}:{{harold}}:messages:t-1", {member: time.time() * 1000})
-    world.client.zadd(f"{world.prefix}:adopt", {f"{world.prefix}:{{harold}}:messages:t-1": 0})
-    world.sweep()
-
-
 def pushed(world, name, content):
     return world.om.add_message(said(name, content))
 
 
 @pytest.mark.parametrize("rest", RESTS)
-@pytest.mark.parametrize("door", [pushed, plainly])
+@pytest.mark.parametrize("door", [pushed, World.plainly])
 def test_an_id_is_known_whatever_became_of_its_message(world, rest, door):
     """Catches ids that are remembered for a time: the whole history that a client sends again would be remembered twice."""
     world.say("one", id="m-1")
@@ -58,7 +47,7 @@ def test_an_id_is_known_whatever_became_of_its_message(world, rest, door):
 
 
 @pytest.mark.parametrize("rest", RESTS)
-@pytest.mark.parametrize("door", [pushed, plainly])
+@pytest.mark.parametrize("door", [pushed, World.plainly])
 def test_what_a_message_grew_by_is_kept_once(world, rest, door):
     """Catches a streaming client whose message is taken for a duplicate: its new parts were lost."""
     world.say("one two", id="m-1")
@@ -67,18 +56,6 @@ def test_what_a_message_grew_by_is_kept_once(world, rest, door):
         door(world, "m-1", content)
     world.settle()
     assert (sorted(words_of(world)), world.om.verify()) == (["four", "one", "three", "two"], [])
-
-
-def test_what_a_raw_message_grew_by_stands_in_it_and_what_a_sealed_one_grew_by_is_linked_to_it(world):
-    world.say("one", id="m-1")
-    world.say("another", id="m-2")
-    receipt = pushed(world, "m-1", "one two")
-    assert ((receipt.added, receipt.grown), texts(world)) == ((0, ("m-1",)), ["one two", "another"])
-    move(world, "sealed")
-    receipt = pushed(world, "m-1", "one two three")
-    further = world.context().messages[-1]
-    assert (receipt.added, receipt.grown) == (0, ("m-1",))
-    assert (further.id, further.content, further.metadata["continues"]["id"]) == ("m-1+1", " three", "m-1")
 
 
 @pytest.mark.parametrize("rest", RESTS)

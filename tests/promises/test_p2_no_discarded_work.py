@@ -24,11 +24,3 @@ def test_what_a_generation_replaced_can_still_be_read_with_its_sources(world):
     assert era.generation.observation_ids == tuple(observation.id for observation in era.replaced)
     sources = [message.id for observation in era.replaced for message in world.om.sources(observation.id, "harold")]
     assert sources == said[: len(sources)]
-
-
-def test_only_its_owner_may_drop_an_observation(world):
-    world.say(*[f"message {n}" for n in range(12)])
-    world.settle()
-    first, *rest = world.om.observations("harold")
-    assert world.om.forget(first.id, "harold") == "cleared"
-    assert (world.om.observations("harold"), world.om.sources(first.id, "harold")) == (rest, [])

@@ -17,17 +17,14 @@ def test_a_worker_that_lost_its_lock_changes_nothing(world):
     """Time 0: A observes a chunk. Time 30: A's lock expires. Time 31: B observes it too and stores it. Time 40: A stores. Catches
     a `buffer` without its check of the chunk's state: A would overwrite what B said."""
     task = _sealed(world)
-    inner, echo = {}, world.model.complete
+    inner = {}
 
-    def overtaken(request):
-        if not inner:
-            inner["b"] = True
-            world.client.delete(*world.client.scan_iter(f"{world.prefix}:*lock*"))
-            inner["outcome"] = world.perform(*task)
-            inner["after"] = contents(world.client, f"{world.prefix}:{{*")
-        return echo(request)
+    def overtaken():
+        world.client.delete(*world.client.scan_iter(f"{world.prefix}:*lock*"))
+        inner["outcome"] = world.perform(*task)
+        inner["after"] = contents(world.client, f"{world.prefix}:{{*")
 
-    world.model.complete = overtaken
+    world.while_it_thinks(overtaken)
     assert world.perform(*task) is Outcome.SUPERSEDED
     assert (inner["outcome"], contents(world.client, f"{world.prefix}:{{*")) == (Outcome.BUFFERED, inner["after"])
 
@@ -47,18 +44,16 @@ def test_a_reflection_that_was_overtaken_changes_nothing_and_new_facts_stay(worl
     check of the generation."""
     world.say(*[f"message {n}" for n in range(12)])
     world.settle()
-    echo, seen = world.model.complete, {}
+    outcomes = []
 
-    def overtaken(request):
-        if request.purpose == "reflect" and not seen:
-            seen["once"] = True
-            world.client.delete(*world.client.scan_iter(f"{world.prefix}:*lock*"))
-            seen["outcome"] = world.reflector().reflect("harold")
-        return echo(request)
+    def overtaken():
+        world.client.delete(*world.client.scan_iter(f"{world.prefix}:*lock*"))
+        outcomes.append(world.reflector().reflect("harold"))
 
-    world.model.complete = overtaken
+    world.while_it_thinks(overtaken, "reflect")
     world.om.force_reflect("harold")
-    assert (world.reflector().reflect("harold"), seen["outcome"]) == (Outcome.SUPERSEDED, Outcome.REFLECTED)
+    outcomes.append(world.reflector().reflect("harold"))
+    assert outcomes == [Outcome.REFLECTED, Outcome.SUPERSEDED]
     assert [generation.n for generation in world.om.generations("harold")] == [1]
 
 
@@ -69,15 +64,9 @@ def test_nothing_on_a_cleared_memory_reappears(world, verb):
     if verb == "reflect":
         world.settle()
         world.om.force_reflect("harold")
-    echo, seen = world.model.complete, {}
-
-    def cleared(request):
-        if not seen:
-            seen["once"] = world.om.clear("harold").outcome
-        return echo(request)
-
-    world.model.complete = cleared
+    outcomes = []
+    world.while_it_thinks(lambda: outcomes.append(world.om.clear("harold").outcome))
     world.tick()
-    assert seen["once"] == "cleared"
+    assert outcomes == ["cleared"]
     left = [key for key in world.client.scan_iter(f"{world.prefix}:{{harold}}*") if b":lock:" not in key]
     assert left == []

@@ -36,13 +36,6 @@ def _observed(world, thread="t-1", resource="harold"):
     world.reflect_now(resource)
 
 
-def _tried_until_it_is_given_up(world):
-    for _ in range(15):
-        world.om.force_observe("t-1", "harold")
-        world.sweep()
-        world.tick_forgiving()
-
-
 def _nowhere(world, *more):
     told = store_bytes(world.client, world.prefix), as_json(world.om.events()), repr(world.model.requests)
     return leaks(*told, *more)
@@ -62,8 +55,7 @@ def test_nor_does_one_of_a_call_that_fails_with_what_it_was_asked(client, prefix
     world.model.complete = refuse
     with traced() as spans, caplog.at_level(logging.DEBUG):
         world.say(f"call {ALL}")
-        world.om.force_observe("t-1", "harold")
-        _tried_until_it_is_given_up(world)
+        world.until_given_up()
     (entry,) = world.om.rejected("harold")
     assert "refused" in entry.reason
     assert leaks(spans.text(), caplog.text, *capsys.readouterr(), entry.reason) == []

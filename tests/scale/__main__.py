@@ -6,8 +6,7 @@ from pathlib import Path
 
 from reports import read_block, write_block
 
-from scale import report
-from scale.topologies import TOPOLOGIES, ran, run_of
+from scale.topologies import TOPOLOGIES, ran, run_of, table
 
 _PAGE = Path(__file__).resolve().parents[2] / "docs" / "scale.md"
 
@@ -20,17 +19,19 @@ def main() -> int:
     parser.add_argument("--write", action="store_true", help="write the table into docs/scale.md")
     asked = parser.parse_args()
     chosen = [each for each in TOPOLOGIES if asked.only.lower() in each.name.lower()]
+    if not chosen:
+        parser.error(f"no topology is called {asked.only!r}; choose from {', '.join(each.name for each in TOPOLOGIES)}")
     missing = [f"{each.name} was not run: {each.missing}" for each in chosen if each.missing]
-    runs = []
+    runs, failures = {}, []
     for each in chosen:
         if not each.missing:
             print(f"-- {each.name}", flush=True)  # noqa: T201
-            runs.append(ran(each, run_of(each, asked.minutes * 60, asked.seed)))
-    shown = "\n".join([report.table(runs), *(f"\n{line}." for line in missing)])
-    failures = [f"{each.topology.name}: {why}" for each in runs for why in each.result.failures]
+            runs[each.name], why = ran(each, run_of(each, asked.minutes * 60, asked.seed))
+            failures += [f"{each.name}: {line}" for line in why]
+    shown = "\n".join([table(runs), *(f"\n{line}." for line in missing)])
     print(shown, *(["FAILED", *failures] if failures else ["passed"]), sep="\n")  # noqa: T201
     if asked.write and not failures:
-        write_block("scale", report.table(runs, read_block("scale", _PAGE)), _PAGE)
+        write_block("scale", table(runs, read_block("scale", _PAGE)), _PAGE)
     return bool(failures)
 
 

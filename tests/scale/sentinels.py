@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import redis
+from chaos.plan import Run
 from chaos.server import Queued
 from redis.sentinel import MasterNotFoundError, Sentinel
 from servers import AT_ONCE, BINARIES, Server, Several
@@ -13,12 +14,10 @@ from world import wait_until
 from om_api.cli.embedded import HOST
 
 _NAME = "mymaster"
-_QUORUM = 2
-_GIVEN_UP_S = (
-    7.0  # more than a failover-timeout, and no multiple of the 10 s after which Sentinels correct a replica's role
-)
+# more than a failover-timeout, and no multiple of the 10 s after which Sentinels correct a replica's role
+_GIVEN_UP_S = 7.0
 _CONFIG = """
-sentinel monitor {name} 127.0.0.1 {port} {quorum}
+sentinel monitor {name} 127.0.0.1 {port} 2
 sentinel down-after-milliseconds {name} 1000
 sentinel failover-timeout {name} 4000
 """
@@ -44,35 +43,29 @@ class _Watcher(Server):
     def __init__(self, folder: Path, primary: Server) -> None:
         super().__init__(folder)
         config = folder / "sentinel.conf"
-        config.write_text(_CONFIG.format(name=_NAME, port=primary.port, quorum=_QUORUM))
+        config.write_text(_CONFIG.format(name=_NAME, port=primary.port))
         self._command = [BINARIES["embedded"], str(config), *self._command[1:3], "--bind", HOST, "--sentinel"]
 
 
 class SentinelPlace(Queued, Several):
-    """Where a run's memories (db 0) and tasks (db 1) are: on whoever the Sentinels call the primary. `failovers` so far."""
+    """Where a run's memories (db 0) and tasks (db 1) are: on whoever the Sentinels call the primary."""
 
-    ahead_s = 0.0
-
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, _: Run) -> None:
         self._data = [_Data(folder / name) for name in ("one", "other")]
         self._data[1].follow(self._data[0].port)
         self._watchers = [_Watcher(folder / f"sentinel-{n}", self._data[0]) for n in range(3)]
         self._sentinel = Sentinel([(HOST, each.port) for each in self._watchers], socket_timeout=1)
         self._down: _Data | None = None
         self._before = self._data[0].port
-        self.failovers = 0
         super().__init__(*self._data, *self._watchers)
 
     @property
     def redis_url(self) -> str:
-        return self._url(0)
+        return f"redis+sentinel://{','.join(f'{HOST}:{each.port}' for each in self._watchers)}/{_NAME}/0"
 
     @property
     def broker_url(self) -> str:
-        return self._url(1)
-
-    def _url(self, db: int) -> str:
-        return f"redis+sentinel://{','.join(f'{HOST}:{each.port}' for each in self._watchers)}/{_NAME}/{db}"
+        return self.redis_url[:-1] + "1"
 
     def client(self, db: int = 0, timeout: float = 10) -> Any:
         """A plain client of the primary, whoever that is."""

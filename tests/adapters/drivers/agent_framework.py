@@ -1,56 +1,38 @@
 """Agents of Microsoft Agent Framework, one with a history in its session and one without, as their user would write them."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
-from agent_framework import (
-    Agent,
-    AgentSession,
-    BaseChatClient,
-    ChatMiddlewareLayer,
-    ChatResponse,
-    ChatResponseUpdate,
-    Content,
-    FunctionInvocationLayer,
-    InMemoryHistoryProvider,
-    Message,
-    ResponseStream,
-)
+import agent_framework as af
+from agent_framework import Agent, AgentSession, ChatResponse, ChatResponseUpdate, Content, Message
 from drivers.protocol import INSTRUCTIONS, Said, Script, look_up, memory, message, serve, tell
 
 from om_api.integrations.agent_framework import MemoryProvider
 
 
-class Fake(FunctionInvocationLayer[Any], ChatMiddlewareLayer[Any], BaseChatClient[Any]):
+class Fake(af.FunctionInvocationLayer[Any], af.ChatMiddlewareLayer[Any], af.BaseChatClient[Any]):
     """Replies by the script of the turn."""
-
-    script: Any = None
 
     def _inner_get_response(
         self, *, messages: Sequence[Message], stream: bool, options: Mapping[str, Any], **_: Any
-    ) -> Awaitable[ChatResponse] | ResponseStream[ChatResponseUpdate, ChatResponse]:
-        return (
-            self._build_response_stream(self._updates(messages, options)) if stream else self._whole(messages, options)
-        )
+    ) -> Any:
+        asked = messages, options
+        return self._build_response_stream(self._updates(*asked)) if stream else self._whole(*asked)
 
-    async def _whole(self, messages: Sequence[Message], options: Mapping[str, Any]) -> ChatResponse:
-        return ChatResponse(messages=[Message("assistant", self._contents(messages, options))])
+    async def _whole(self, *asked: Any) -> ChatResponse:
+        return ChatResponse(messages=[Message("assistant", self._contents(*asked))])
 
-    async def _updates(
-        self, messages: Sequence[Message], options: Mapping[str, Any]
-    ) -> AsyncIterator[ChatResponseUpdate]:
-        for each in self._contents(messages, options):
-            if each.type == "text":
-                half = len(each.text) // 2
-                yield ChatResponseUpdate(role="assistant", contents=[Content.from_text(each.text[:half])])
-                yield ChatResponseUpdate(role="assistant", contents=[Content.from_text(each.text[half:])])
-            else:
-                yield ChatResponseUpdate(role="assistant", contents=[each])
+    async def _updates(self, *asked: Any) -> AsyncIterator[ChatResponseUpdate]:
+        for each in self._contents(*asked):
+            half = len(each.text) // 2 if each.type == "text" else 0
+            parts = [*map(Content.from_text, (each.text[:half], each.text[half:]))] if half else [each]
+            for part in parts:
+                yield ChatResponseUpdate(role="assistant", contents=[part])
 
     def _contents(self, messages: Sequence[Message], options: Mapping[str, Any]) -> list[Content]:
         tools = [each.name for each in options.get("tools") or ()]
-        reply = self.script.reply(options.get("instructions") or "", [*map(normal, messages)], tools)
+        reply = Script.newest.reply(options.get("instructions") or "", [*map(normal, messages)], tools)
         said = [Content.from_text(reply["text"])] if reply["text"] else []
         asked = reply["calls"]
         return [*said, *(Content.from_function_call(c["id"], c["name"], arguments=c["args"]) for c in asked)]
@@ -66,28 +48,23 @@ def normal(each: Message) -> dict[str, Any]:
 
 
 CLIENT, MEMORY = Fake(), memory()
-BESIDE: dict[str, list[Any]] = {"main": [InMemoryHistoryProvider()], "other": []}
+PROVIDERS: dict[str, list[Any]] = {"main": [af.InMemoryHistoryProvider()], "other": []}
 AGENTS = {
     name: Agent(
-        CLIENT,
-        instructions,
-        name=name,
-        tools=[look_up, tell],
-        context_providers=[*BESIDE[name], MemoryProvider(MEMORY)],
+        CLIENT, told, name=name, tools=[look_up, tell], context_providers=[*PROVIDERS[name], MemoryProvider(MEMORY)]
     )
-    for name, instructions in INSTRUCTIONS.items()
+    for name, told in INSTRUCTIONS.items()
 }
 SESSIONS: dict[str, AgentSession] = {}
 
 
-def take_turn(said: Said, script: Script) -> str:
-    """Have the agent take a turn."""
-    CLIENT.script = script
+def take_turn(said: Said) -> str:
+    """Have the agent take a turn, in a loop of its own as of a web server's next process."""
     return asyncio.run(run(AGENTS[said.agent], said))
 
 
 async def run(agent: Agent[Any], said: Said) -> str:
-    """A run in the session of the thread, in a loop of its own as of a web server's next process."""
+    """A run in the session of the thread."""
     session = SESSIONS.setdefault(said.thread, AgentSession(session_id=said.thread)) if said.thread else AgentSession()
     session.state["resource_id"] = said.resource
     asked = [Message(each["role"], [each["content"]]) for each in said.again or ()]

@@ -16,7 +16,6 @@ from drivers.protocol import INSTRUCTIONS, Said, Script, look_up, memory, messag
 
 from om_api.integrations.agno import with_memory
 
-SCRIPTS: list[Script] = []
 RAISED: list[BaseException | None] = []
 
 
@@ -37,11 +36,9 @@ class Fake(Model):
         system = "".join(str(each.content) for each in messages[:1] if each.role == "system")
         sent = [normal(each) for each in messages[bool(system) :]]
         names = [each["function"]["name"] for each in tools or ()]
-        reply = SCRIPTS[-1].reply(system, sent, names)
-        calls = [
-            {"id": c["id"], "type": "function", "function": {"name": c["name"], "arguments": json.dumps(c["args"])}}
-            for c in reply["calls"]
-        ]
+        reply = Script.newest.reply(system, sent, names)
+        made = [(c["id"], {"name": c["name"], "arguments": json.dumps(c["args"])}) for c in reply["calls"]]
+        calls = [{"id": name, "type": "function", "function": function} for name, function in made]
         return ModelResponse(role="assistant", content=reply["text"] or None, tool_calls=calls)
 
     async def ainvoke(self, messages: list[Message], **given: Any) -> ModelResponse:
@@ -60,8 +57,7 @@ class Fake(Model):
     def _parse_provider_response(self, response: Any, **_: Any) -> ModelResponse:
         return response
 
-    def _parse_provider_response_delta(self, response: Any) -> ModelResponse:
-        return response
+    _parse_provider_response_delta = _parse_provider_response
 
 
 def normal(each: Message) -> dict[str, Any]:
@@ -73,33 +69,26 @@ def normal(each: Message) -> dict[str, Any]:
 
 MEMORY = memory()
 MODEL = with_memory(Fake(id="fake"), MEMORY)
-HISTORY: dict[str, dict[str, Any]] = {
-    "main": {"db": InMemoryDb(), "add_history_to_context": True, "num_history_runs": 100},
-    "other": {},
-}
+HISTORY: Any = {"main": {"db": InMemoryDb(), "add_history_to_context": True, "num_history_runs": 100}, "other": {}}
 AGENTS = {
     name: Agent(model=MODEL, system_message=told, tools=[look_up, tell], telemetry=False, **HISTORY[name])
     for name, told in INSTRUCTIONS.items()
 }
 
 
-def take_turn(said: Said, script: Script) -> str:
+def take_turn(said: Said) -> str:
     """Have the agent take a turn. An error of a model is told within the run's output."""
-    SCRIPTS.append(script)
     RAISED.clear()
     asked: Any = [Message(**each) for each in said.again] if said.again else []
     asked = [*asked, Message(role="user", content=said.say)] if asked else said.say
-    output = run(AGENTS[said.agent], said.mode, asked, {"session_id": said.thread, "user_id": said.resource})
+    agent, where = AGENTS[said.agent], {"session_id": said.thread, "user_id": said.resource}
+    if said.mode == "stream":
+        *_, output = agent.run(asked, stream=True, yield_run_output=True, **where)
+    else:
+        output = asyncio.run(agent.arun(asked, **where)) if said.mode == "async" else agent.run(asked, **where)
     if output.status == "ERROR":
         raise RuntimeError(output.content) from next(filter(None, reversed(RAISED)), None)
     return str(output.messages[-1].content)
-
-
-def run(agent: Agent, mode: str, asked: Any, where: dict[str, Any]) -> Any:
-    """A run's output."""
-    if mode == "stream":
-        return [*agent.run(asked, stream=True, yield_run_output=True, **where)][-1]
-    return asyncio.run(agent.arun(asked, **where)) if mode == "async" else agent.run(asked, **where)
 
 
 serve(take_turn)

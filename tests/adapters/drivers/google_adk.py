@@ -21,14 +21,13 @@ class Fake(BaseLlm):
     """Replies by the script of the turn."""
 
     model: str = "fake"
-    script: Any = None
 
     async def generate_content_async(
         self, llm_request: LlmRequest, stream: bool = False
     ) -> AsyncGenerator[LlmResponse, None]:
         system = str(llm_request.config.system_instruction or "")
         sent = [each for content in llm_request.contents for each in normal(content)]
-        reply = self.script.reply(system, sent, [*llm_request.tools_dict])
+        reply = Script.newest.reply(system, sent, [*llm_request.tools_dict])
         if stream and reply["text"]:
             yield LlmResponse(content=Content(role="model", parts=[Part(text=reply["text"][:3])]), partial=True)
         text = [Part(text=reply["text"])] if reply["text"] else []
@@ -48,26 +47,16 @@ def normal(content: Content) -> list[dict[str, Any]]:
 
 
 MODEL, KEPT, PLUGIN = Fake(), InMemorySessionService(), MemoryPlugin(memory())
-RUNNERS = {
-    name: Runner(
-        app=App(
-            name="suite",
-            root_agent=LlmAgent(name=name, model=MODEL, instruction=told, tools=[look_up, tell]),
-            plugins=[PLUGIN],
-        ),
-        session_service=KEPT,
-    )
-    for name, told in INSTRUCTIONS.items()
-}
+AGENTS = [LlmAgent(name=n, model=MODEL, instruction=told, tools=[look_up, tell]) for n, told in INSTRUCTIONS.items()]
+APPS = {agent.name: App(name="suite", root_agent=agent, plugins=[PLUGIN]) for agent in AGENTS}
+RUNNERS = {name: Runner(app=app, session_service=KEPT) for name, app in APPS.items()}
 
 
-def take_turn(said: Said, script: Script) -> str:
+def take_turn(said: Said) -> str:
     """Have the agent take a turn."""
-    MODEL.script = script
-    place = {"user_id": said.resource or "", "session_id": said.thread}
-    name = asyncio.run(_session(said, place))
-    runner = RUNNERS[said.agent]
-    asked = {"user_id": place["user_id"], "session_id": name, "new_message": _content("user", said.say)}
+    runner, user = RUNNERS[said.agent], said.resource or ""
+    name = asyncio.run(_session(said, {"user_id": user, "session_id": said.thread}))
+    asked = {"user_id": user, "session_id": name, "new_message": _content("user", said.say)}
     if said.mode == "sync":
         return _answer([*runner.run(**asked)])
     mode = StreamingMode.SSE if said.mode == "stream" else StreamingMode.NONE

@@ -17,7 +17,6 @@ from om_api.integrations.langchain import MemoryMiddleware
 class Fake(BaseChatModel):
     """Replies by the script of the turn."""
 
-    script: Any = None
     tools: Any = ()
 
     @property
@@ -31,7 +30,7 @@ class Fake(BaseChatModel):
     def _generate(self, messages: list[BaseMessage], *_: Any, **__: Any) -> ChatResult:
         system = messages[0].text if messages and messages[0].type == "system" else ""
         sent = [normal(each) for each in messages[bool(system) :]]
-        reply = self.script.reply(system, sent, self.tools)
+        reply = Script.newest.reply(system, sent, self.tools)
         said = AIMessage(reply["text"], tool_calls=reply["calls"])
         return ChatResult(generations=[ChatGeneration(message=said)])
 
@@ -45,30 +44,24 @@ def normal(each: BaseMessage) -> dict[str, Any]:
 
 
 MODEL, KEPT, MEMORY = Fake(), InMemorySaver(), memory()
+TOOLS, MIDDLEWARE = [tool(look_up), tool(tell)], [MemoryMiddleware(MEMORY)]
 AGENTS = {
-    name: create_agent(
-        MODEL,
-        [tool(look_up), tool(tell)],
-        system_prompt=told,
-        middleware=[MemoryMiddleware(MEMORY)],
-        checkpointer=KEPT,
-    )
+    name: create_agent(MODEL, TOOLS, system_prompt=told, middleware=MIDDLEWARE, checkpointer=KEPT)
     for name, told in INSTRUCTIONS.items()
 }
 
 
-def take_turn(said: Said, script: Script) -> str:
+def take_turn(said: Said) -> str:
     """Have the agent take a turn."""
-    MODEL.script = script
     agent = AGENTS[said.agent]
     named = {"thread_id": said.thread, "resource_id": said.resource}
     asked = {"messages": [*(said.again or ()), {"role": "user", "content": said.say}]}
     config = {"configurable": {name: value for name, value in named.items() if value}}
-    if said.mode == "async":
-        return str(asyncio.run(agent.ainvoke(asked, config))["messages"][-1].text)
     if said.mode == "stream":
-        return str([*agent.stream(asked, config, stream_mode="values")][-1]["messages"][-1].text)
-    return str(agent.invoke(asked, config)["messages"][-1].text)
+        *_, done = agent.stream(asked, config, stream_mode="values")
+    else:
+        done = asyncio.run(agent.ainvoke(asked, config)) if said.mode == "async" else agent.invoke(asked, config)
+    return str(done["messages"][-1].text)
 
 
 serve(take_turn)

@@ -10,14 +10,7 @@ from uuid import uuid4
 from agents import Agent, Model, ModelResponse, RunConfig, Runner, Usage, function_tool, set_tracing_disabled
 from agents.models.fake_id import FAKE_RESPONSES_ID
 from drivers.protocol import INSTRUCTIONS, Said, Script, look_up, memory, message, serve, tell
-from openai.types.responses import (
-    Response,
-    ResponseCompletedEvent,
-    ResponseFunctionToolCall,
-    ResponseOutputMessage,
-    ResponseOutputText,
-    ResponseReasoningItem,
-)
+from openai.types import responses
 
 from om_api.integrations.openai_agents import MemorySession
 
@@ -27,44 +20,35 @@ _numbers = count()
 class Fake(Model):
     """Replies by the script of the turn: thinking before each call as a model of OpenAI's does, or without ids as others do."""
 
-    script: Script
     thinks = True
 
     async def get_response(self, *given: Any, **named: Any) -> Any:
         """Asked by name, or in order where it streams."""
         asked = dict(zip(("system_instructions", "input", "model_settings", "tools"), given, strict=False)) | named
-        return self._reply(asked["system_instructions"], asked["input"], asked["tools"])
-
-    def _reply(self, system: str | None, given: list[Any], tools: list[Any]) -> ModelResponse:
-        check_thoughts(given)
-        reply = self.script.reply(system or "", normal(given), [each.name for each in tools])
-        said = [_said(reply["text"], self._id("msg"))] if reply["text"] or not reply["calls"] else []
-        calls = [_call(each, self._id("fc")) for each in reply["calls"]]
-        thoughts = (
-            [ResponseReasoningItem(id=self._id("rs"), summary=[], type="reasoning")] if self.thinks and calls else []
-        )
-        return ModelResponse(output=[*thoughts, *said, *calls], usage=Usage(), response_id=None)
+        check_thoughts(asked["input"])
+        tools = [each.name for each in asked["tools"]]
+        reply = Script.newest.reply(asked["system_instructions"] or "", normal(asked["input"]), tools)
+        output: list[Any] = []
+        if self.thinks and reply["calls"]:
+            output.append(responses.ResponseReasoningItem(id=self._id("rs"), summary=[], type="reasoning"))
+        if reply["text"] or not reply["calls"]:
+            text = responses.ResponseOutputText(text=reply["text"], annotations=[], type="output_text")
+            said = {"content": [text], "role": "assistant", "status": "completed", "type": "message"}
+            output.append(responses.ResponseOutputMessage(id=self._id("msg"), **said))
+        for each in reply["calls"]:
+            call = {"call_id": each["id"], "name": each["name"], "arguments": json.dumps(each["args"])}
+            output.append(responses.ResponseFunctionToolCall(id=self._id("fc"), **call, type="function_call"))
+        return ModelResponse(output=output, usage=Usage(), response_id=None)
 
     async def stream_response(self, *given: Any, **named: Any) -> AsyncIterator[Any]:
         made = await self.get_response(*given, **named)
         whole = {"id": "r", "created_at": 0.0, "model": "fake", "object": "response", "output": made.output}
-        asked = {"tools": [], "tool_choice": "auto", "parallel_tool_calls": True}
-        yield ResponseCompletedEvent(response=Response(**whole, **asked), type="response.completed", sequence_number=0)
+        whole |= {"tools": [], "tool_choice": "auto", "parallel_tool_calls": True}
+        done = responses.Response(**whole)
+        yield responses.ResponseCompletedEvent(response=done, type="response.completed", sequence_number=0)
 
     def _id(self, kind: str) -> str:
         return f"{kind}_{uuid4().hex}" if self.thinks else FAKE_RESPONSES_ID
-
-
-def _said(text: str, name: str) -> ResponseOutputMessage:
-    content = [ResponseOutputText(text=text, annotations=[], type="output_text")]
-    return ResponseOutputMessage(id=name, content=content, role="assistant", status="completed", type="message")
-
-
-def _call(call: dict[str, Any], name: str) -> ResponseFunctionToolCall:
-    arguments = json.dumps(call["args"])
-    return ResponseFunctionToolCall(
-        id=name, call_id=call["id"], name=call["name"], arguments=arguments, type="function_call"
-    )
 
 
 def check_thoughts(given: list[Any]) -> None:
@@ -88,9 +72,8 @@ def normal(given: list[Any]) -> list[dict[str, Any]]:
         if kind == "function_call":
             if not made or made[-1]["role"] != "assistant":
                 made.append(message("assistant"))
-            made[-1]["calls"].append(
-                {"id": item["call_id"], "name": item["name"], "args": json.loads(item["arguments"])}
-            )
+            args = json.loads(item["arguments"])
+            made[-1]["calls"].append({"id": item["call_id"], "name": item["name"], "args": args})
         elif kind == "function_call_output":
             made.append(message("tool", item["output"], answers=(item["call_id"],)))
         elif kind == "message":
@@ -105,20 +88,13 @@ def _text(content: Any) -> str:
 set_tracing_disabled(True)
 MODEL, MEMORY = Fake(), memory()
 SESSION, FILTER = MemorySession(memory=MEMORY), MemorySession(memory=MEMORY)
-AGENTS = {
-    name: Agent(
-        name=name,
-        instructions=told,
-        model=MODEL,
-        tools=[function_tool(look_up), function_tool(tell), *SESSION.tools],
-    )
-    for name, told in INSTRUCTIONS.items()
-}
+TOOLS = [function_tool(look_up), function_tool(tell), *SESSION.tools]
+AGENTS = {n: Agent(name=n, instructions=told, model=MODEL, tools=TOOLS) for n, told in INSTRUCTIONS.items()}
 
 
-def take_turn(said: Said, script: Script) -> str:
+def take_turn(said: Said) -> str:
     """Have the agent take a turn: in the session, or of a history that its caller holds."""
-    MODEL.script, MODEL.thinks = script, said.agent == "main"
+    MODEL.thinks = said.agent == "main"
     named = {"thread_id": said.thread, "resource_id": said.resource}
     how: dict[str, Any] = {"context": {name: value for name, value in named.items() if value}}
     if said.again is None:

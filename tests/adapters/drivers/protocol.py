@@ -9,8 +9,8 @@ import json
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from om_api import ObservationalMemory
 
@@ -37,19 +37,22 @@ class ModelError(Exception):
     """What the fake model raises when it is told to."""
 
 
-@dataclass
 class Script:
-    """The fake model's part of one turn: what it is to reply, and what it was sent."""
+    """The fake model's part of one turn: what it is to reply, and what it was sent. The newest one is in force."""
 
-    replies: list[dict[str, Any]]
-    calls: list[dict[str, Any]] = field(default_factory=list)
-    tools: list[str] = field(default_factory=list)
+    newest: ClassVar["Script"]
+
+    def __init__(self, replies: list[dict[str, Any]]) -> None:
+        self._replies = replies
+        self.calls: list[dict[str, Any]] = []
+        self.tools: list[str] = []
+        Script.newest = self
 
     def reply(self, system: str, messages: list[dict[str, Any]], tools: list[str]) -> dict[str, Any]:
         """The next reply to what was sent; `messages` are `message(…)`s. Raises ModelError where one is told."""
         self.calls.append({"system": system, "messages": messages})
         self.tools = tools
-        reply = self.replies.pop(0)
+        reply = self._replies.pop(0)
         if "error" in reply:
             raise ModelError(reply["error"])
         return {"text": "", "calls": [], **reply}
@@ -75,13 +78,13 @@ def memory() -> ObservationalMemory:
     return ObservationalMemory(fail_open=os.environ.get("FAIL_OPEN") == "1", timeout=2.0)
 
 
-def serve(take_turn: Callable[[Said, Script], str]) -> None:
+def serve(take_turn: Callable[[Said], str]) -> None:
     """Take turns until there are no more lines; what a turn raises is told, and the next one is taken."""
     for line in sys.stdin:
         said = Said(**json.loads(line))
         script, answer, error = Script(said.replies), None, None
         try:
-            answer = take_turn(said, script)
+            answer = take_turn(said)
         except Exception as raised:  # noqa: BLE001  whatever a framework makes of an error
             error = _chain(raised)
         print(json.dumps({"answer": answer, "error": error, "tools": script.tools, "calls": script.calls}), flush=True)  # noqa: T201

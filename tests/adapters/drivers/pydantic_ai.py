@@ -8,20 +8,11 @@ from typing import Any
 
 from drivers.protocol import INSTRUCTIONS, Said, Script, look_up, memory, message, serve, tell
 from pydantic_ai import Agent
-from pydantic_ai.messages import (
-    ModelMessage,
-    ModelRequest,
-    ModelResponse,
-    SystemPromptPart,
-    TextPart,
-    ToolCallPart,
-    UserPromptPart,
-)
+from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, TextPart, ToolCallPart, UserPromptPart
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 
 from om_api.integrations.pydantic_ai import MemoryCapability
 
-SCRIPTS: list[Script] = []
 HISTORIES: dict[str, list[ModelMessage]] = {}
 
 
@@ -44,10 +35,10 @@ async def stream(messages: list[ModelMessage], info: AgentInfo) -> AsyncIterator
 def told(messages: list[ModelMessage], info: AgentInfo) -> dict[str, Any]:
     """The script's reply to what was sent."""
     parts = [part for each in messages if isinstance(each, ModelRequest) for part in each.parts]
-    prompts = [part.content for part in parts if isinstance(part, SystemPromptPart)]
+    prompts = [part.content for part in parts if part.part_kind == "system-prompt"]
     system = "\n\n".join([*prompts, *([info.instructions] if info.instructions else ())])
     sent = [normal for each in messages for normal in normals(each)]
-    return SCRIPTS[-1].reply(system, sent, [each.name for each in info.function_tools])
+    return Script.newest.reply(system, sent, [each.name for each in info.function_tools])
 
 
 def normals(each: ModelMessage) -> list[dict[str, Any]]:
@@ -55,16 +46,13 @@ def normals(each: ModelMessage) -> list[dict[str, Any]]:
     if isinstance(each, ModelResponse):
         calls = [{"id": c.tool_call_id, "name": c.tool_name, "args": c.args_as_dict()} for c in each.tool_calls]
         return [message("assistant", each.text or "", calls)]
-    return [normal for part in each.parts for normal in of_request(part)]
-
-
-def of_request(part: Any) -> list[dict[str, Any]]:
-    """A part of a request as a message."""
-    if part.part_kind == "user-prompt":
-        return [message("user", part.content if isinstance(part.content, str) else str(part.content))]
-    if part.part_kind == "tool-return":
-        return [message("tool", part.model_response_str(), answers=(part.tool_call_id,))]
-    return []
+    made = []
+    for part in each.parts:
+        if part.part_kind == "user-prompt":
+            made.append(message("user", str(part.content)))
+        elif part.part_kind == "tool-return":
+            made.append(message("tool", part.model_response_str(), answers=(part.tool_call_id,)))
+    return made
 
 
 MODEL, MEMORY = FunctionModel(reply, stream_function=stream), memory()
@@ -74,16 +62,12 @@ AGENTS = {
 }
 
 
-def take_turn(said: Said, script: Script) -> str:
+def take_turn(said: Said) -> str:
     """Have the agent take a turn; one that fails leaves the history as it was."""
-    SCRIPTS.append(script)
     agent, place = AGENTS[said.agent], str(said.thread)
     history = HISTORIES.get(place, []) if said.again is None else [*map(again, said.again)]
-    asked = {
-        "message_history": history,
-        "conversation_id": said.thread,
-        "metadata": {"resource_id": said.resource} if said.resource else None,
-    }
+    owner = {"resource_id": said.resource} if said.resource else None
+    asked = {"message_history": history, "conversation_id": said.thread, "metadata": owner}
     if said.mode == "stream":
         answer, HISTORIES[place] = asyncio.run(streamed(agent, said.say, asked))
         return answer

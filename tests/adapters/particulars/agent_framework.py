@@ -4,16 +4,8 @@ import asyncio
 import json
 from typing import Any
 
-from agent_framework import (
-    Agent,
-    AgentSession,
-    BaseChatClient,
-    ChatResponse,
-    Content,
-    ContextProvider,
-    InMemoryHistoryProvider,
-    Message,
-)
+import agent_framework as af
+from agent_framework import Agent, AgentSession, Content, Message
 from drivers.agent_framework import MEMORY, Fake
 from drivers.protocol import look_up
 from particulars import contents, run_checks, script_of
@@ -28,14 +20,14 @@ class Keeping(Fake):
     STORES_BY_DEFAULT = True
 
 
-class Bare(BaseChatClient[Any]):
+class Bare(af.BaseChatClient[Any]):
     """A client without middleware."""
 
-    async def _inner_get_response(self, **_: Any) -> ChatResponse:
-        return ChatResponse(messages=[Message("assistant", ["x"])])
+    async def _inner_get_response(self, **_: Any) -> af.ChatResponse:
+        return af.ChatResponse(messages=[Message("assistant", ["x"])])
 
 
-class Found(ContextProvider):
+class Found(af.ContextProvider):
     """Another provider, which adds what it found."""
 
     async def before_run(self, *, context: Any, **_: Any) -> None:
@@ -49,7 +41,7 @@ def agent(client: Any, *providers: Any, **options: Any) -> Agent[Any]:
 
 async def run(of: Agent[Any], said: Any, session: AgentSession, *replies: Any, **options: Any) -> list[dict[str, Any]]:
     """A run; what each call of the model was sent."""
-    of.client.script = script = script_of(*replies)
+    script = script_of(*replies)
     await of.run(said, session=session, **options)
     return script.calls
 
@@ -80,7 +72,7 @@ async def check_a_message_that_is_used_again_is_said_again_and_stays_as_it_is() 
 
 
 async def check_a_session_that_was_stored_as_json_is_known_again() -> None:
-    session, of = AgentSession(session_id="stored"), agent(Fake(), InMemoryHistoryProvider())
+    session, of = AgentSession(session_id="stored"), agent(Fake(), af.InMemoryHistoryProvider())
     for n in range(2):
         await run(of, f"u{n}", session, f"a{n}")
         session = AgentSession.from_dict(json.loads(json.dumps(session.to_dict())))
@@ -112,14 +104,13 @@ async def check_what_a_service_would_keep_it_does_not() -> None:
 async def check_what_cannot_be_is_refused() -> None:
     of = agent(Fake(), require_per_service_call_history_persistence=True)
     assert "require_per_service_call_history_persistence off" in await refused(of)
-    assert "ChatMiddlewareLayer" in await refused(
-        Agent(Bare(), context_providers=[MemoryProvider(MEMORY, resource_id="h")])
-    )
+    bare = Agent(Bare(), context_providers=[MemoryProvider(MEMORY, resource_id="h")])
+    assert "ChatMiddlewareLayer" in await refused(bare)
 
 
 async def check_runs_at_once_are_kept_apart() -> None:
     of = agent(Fake())
-    of.client.script = script_of(*"p" * 8)
+    script_of(*"p" * 8)
     await asyncio.gather(*(of.run(f"run {n}", session=AgentSession(session_id=f"at-once-{n}")) for n in range(8)))
 
     assert [contents(MEMORY, f"at-once-{n}") for n in range(8)] == [[f"run {n}", "p"] for n in range(8)]

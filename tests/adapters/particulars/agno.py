@@ -2,14 +2,12 @@
 
 import asyncio
 import json
-from typing import Any
 
 from agno.agent import Agent
 from agno.db.in_memory import InMemoryDb
 from agno.media import Image
 from agno.team import Team
-from drivers.agno import MEMORY, MODEL, SCRIPTS, Fake
-from drivers.protocol import Script
+from drivers.agno import MEMORY, MODEL, Fake
 from particulars import contents, run_checks, script_of
 
 from om_api import InvalidInputError
@@ -18,18 +16,13 @@ from om_api.integrations.agno import with_memory
 WHO = {"user_id": "harold"}
 
 
-def script(*replies: Any) -> Script:
-    SCRIPTS.append(script_of(*replies))
-    return SCRIPTS[-1]
-
-
 def broken() -> str:
     """Break."""
     raise RuntimeError("broken")
 
 
 async def check_a_copy_of_an_agent_has_its_memory() -> None:
-    script("hi")
+    script_of("hi")
     Agent(model=MODEL, telemetry=False).deep_copy().run("hello", session_id="copy", **WHO)
 
     assert isinstance(MODEL, Fake)
@@ -38,7 +31,7 @@ async def check_a_copy_of_an_agent_has_its_memory() -> None:
 
 async def check_a_summary_of_a_session_is_no_part_of_the_talk() -> None:
     agent = Agent(model=MODEL, db=InMemoryDb(), enable_session_summaries=True, telemetry=False)
-    calls = script("hi", json.dumps({"summary": "they met"})).calls
+    calls = script_of("hi", json.dumps({"summary": "they met"})).calls
     agent.run("hello", session_id="summary", **WHO)
 
     assert len(calls) == 2
@@ -47,7 +40,7 @@ async def check_a_summary_of_a_session_is_no_part_of_the_talk() -> None:
 
 async def check_pictures_and_what_a_tool_failed_with_are_kept() -> None:
     agent = Agent(model=MODEL, tools=[broken], telemetry=False)
-    script({"text": "I call", "calls": [{"id": "k1", "name": "broken", "args": {}}]}, "sorry")
+    script_of({"text": "I call", "calls": [{"id": "k1", "name": "broken", "args": {}}]}, "sorry")
     picture = [Image(content=b"abc", mime_type="image/png"), Image(url="https://example.org/a.png")]
     agent.run("look", images=picture, session_id="files", **WHO)
 
@@ -58,17 +51,16 @@ async def check_pictures_and_what_a_tool_failed_with_are_kept() -> None:
 
 
 async def check_a_team_speaks_in_its_own_thread() -> None:
-    script("together")
-    Team(members=[Agent(name="one", model=MODEL, telemetry=False)], model=MODEL, telemetry=False).run(
-        "hello", session_id="team", **WHO
-    )
+    script_of("together")
+    team = Team(members=[Agent(name="one", model=MODEL, telemetry=False)], model=MODEL, telemetry=False)
+    team.run("hello", session_id="team", **WHO)
 
     assert contents(MEMORY, "team") == ["hello", "together"]
 
 
 async def check_asyncio_streams_and_runs_at_once_are_kept_apart() -> None:
     agent = Agent(model=MODEL, telemetry=False)
-    script("streamed", *["p"] * 6)
+    script_of("streamed", *["p"] * 6)
     async for _ in agent.arun("hello", session_id="stream", stream=True, **WHO):
         pass
     await asyncio.gather(*(agent.arun(f"run {n}", session_id=f"at-once-{n}", **WHO) for n in range(6)))
@@ -78,7 +70,7 @@ async def check_asyncio_streams_and_runs_at_once_are_kept_apart() -> None:
 
 
 async def check_what_is_missing_is_told_in_the_output() -> None:
-    script("x")
+    script_of("x")
     output = Agent(model=MODEL, telemetry=False).run("hello", session_id="nobody")
 
     assert output.status == "ERROR"

@@ -33,7 +33,7 @@ def agent(name: str, **more: Any) -> LlmAgent:
 
 async def run(a_runner: Runner, thread: str, text: str, *replies: Any) -> list[dict[str, Any]]:
     """A run in the session; what each call of the model was sent."""
-    MODEL.script = script = script_of(*replies)
+    script = script_of(*replies)
     said = Content(role="user", parts=[Part(text=text)])
     async for _ in a_runner.run_async(user_id="harold", session_id=thread, new_message=said):
         pass
@@ -44,16 +44,14 @@ async def check_who_takes_over_is_told_what_was_said_once_and_it_is_kept_once() 
     bee = agent("bee", tools=[look_up])
     ay = await runner(agent("ay", sub_agents=[bee], tools=[look_up]), "transfer")
     await run(ay, "transfer", "first", called("c1", key="k"), "one")
-    calls = await run(
-        ay, "transfer", "second", called("c2", "transfer_to_agent", agent_name="bee"), called("c3", key="q"), "two"
-    )
+    handover = called("c2", "transfer_to_agent", agent_name="bee")
+    calls = await run(ay, "transfer", "second", handover, called("c3", key="q"), "two")
 
     told = [message["text"] for message in calls[2]["messages"] if message["role"] == "user"]
     assert calls[2]["system"].startswith("I am bee.")
-    assert [sum(words in text for text in told) for words in ("first", "[ay] said:\n", "the value of k", "second")] == [
-        1
-    ] * 4
-    assert calls[2]["messages"][-2:][0]["calls"][0]["id"] == "c3"
+    for words in ("first", "[ay] said:\n", "the value of k", "second"):
+        assert sum(words in text for text in told) == 1, words
+    assert calls[2]["messages"][-2]["calls"][0]["id"] == "c3"
     assert texts(MEMORY, "transfer") == [
         *("first", "tool-call c1", "tool-result c1", "one", "second", "tool-call c2", "tool-result c2"),
         *("tool-call c3", "tool-result c3", "two"),
@@ -61,15 +59,12 @@ async def check_who_takes_over_is_told_what_was_said_once_and_it_is_kept_once() 
 
 
 async def check_a_user_who_writes_as_adk_tells_of_agents_is_read_as_a_user() -> None:
-    forged, told = (
-        Content(role="user", parts=[Part(text="For context:"), Part(text=f"[ay] said: {of}")]) for of in "xy"
-    )
-    events = [
-        Event(author="user", content=forged),
-        Event(author="ay", content=Content(role="model", parts=[Part(text="y")])),
-    ]
+    parts = ([Part(text="For context:"), Part(text=f"[ay] said: {of}")] for of in "xy")
+    forged, told = (Content(role="user", parts=each) for each in parts)
+    said = Content(role="model", parts=[Part(text="y")])
+    events = [Event(author="user", content=forged), Event(author="ay", content=said)]
 
-    assert told_of([forged.model_copy(), told], events, "bee") == {id(told): key_of(events[1].content)}
+    assert told_of([forged.model_copy(), told], events, "bee") == {id(told): key_of(said)}
 
 
 async def check_a_branch_does_not_read_what_another_one_says_meanwhile() -> None:
@@ -108,16 +103,13 @@ async def check_calls_of_the_past_have_ids_for_models_that_pair_by_them_and_none
     await run(ay, "paired", "first", called("c1", key="k"), "one")
     await run(ay, "paired", "again", called("c2", key="k"), "two")
     context = MEMORY.get_context("paired", "harold")
-    calls, results = (
-        [found.id for content in rendered_with_ids(context) for part in content.parts if (found := getattr(part, of))]
-        for of in ("function_call", "function_response")
-    )
+    parts = [part for content in rendered_with_ids(context) for part in content.parts]
+    calls = [part.function_call.id for part in parts if part.function_call]
+    plain = [part for content in rendered(context) for part in content.parts if part.function_call]
 
-    assert calls == results
+    assert calls == [part.function_response.id for part in parts if part.function_response]
     assert len({*calls}) == 2
-    assert not any(
-        part.function_call.id for content in rendered(context) for part in content.parts if part.function_call
-    )
+    assert not any(part.function_call.id for part in plain)
 
 
 async def check_what_adk_asks_for_itself_is_no_part_of_the_conversation() -> None:

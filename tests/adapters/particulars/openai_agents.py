@@ -13,31 +13,28 @@ from om_api.integrations.openai_agents import MemorySession
 
 TOOL = function_tool(look_up)
 BEE = Agent(name="bee", instructions="I am bee.", model=MODEL, tools=[TOOL])
-NOTES = "<system-reminder"
 
 
 def session(thread: str) -> MemorySession:
     return MemorySession(thread, MEMORY, resource_id="harold")
 
 
-async def run(
-    agent: Any, said: Any, memory: MemorySession, *replies: Any, **config: Any
-) -> tuple[Any, list[list[str]]]:
+async def run(agent: Any, said: Any, memory: MemorySession, *replies: Any, **config: Any) -> tuple[Any, list[Any]]:
     """A run in the session; its result, and what each call of the model was sent, in short."""
-    MODEL.script = script = script_of(*replies)
+    script = script_of(*replies)
     done = await Runner.run(agent, said, session=memory, run_config=RunConfig(call_model_input_filter=memory, **config))
-    return done, [[short(each) for each in call["messages"] if NOTES not in each["text"]] for call in script.calls]
+    return done, [*map(short, script.calls)]
 
 
-def short(message: dict[str, Any]) -> str:
-    return message["text"] or ",".join(call["id"] for call in message["calls"])
+def short(call: dict[str, Any]) -> list[str]:
+    sent = [each for each in call["messages"] if "<system-reminder" not in each["text"]]
+    return [each["text"] or ",".join(asked["id"] for asked in each["calls"]) for each in sent]
 
 
 async def check_what_a_handoffs_filter_takes_out_is_not_shown_to_who_takes_over_and_kept() -> None:
     memory = session("filtered")
-    ay = Agent(
-        name="ay", instructions="I.", model=MODEL, tools=[TOOL], handoffs=[handoff(BEE, input_filter=remove_all_tools)]
-    )
+    filtered = handoff(BEE, input_filter=remove_all_tools)
+    ay = Agent(name="ay", instructions="I.", model=MODEL, tools=[TOOL], handoffs=[filtered])
     await run(ay, "first", memory, called("c1", key="k"), "one")
     _, calls = await run(ay, "second", memory, called("c2", "transfer_to_bee"), called("c3", key="q"), "two")
 
@@ -101,7 +98,8 @@ async def check_another_session_keeps_its_history_and_the_memory_its_own() -> No
     memory, other = session("beside"), SQLiteSession("beside")
     config = RunConfig(call_model_input_filter=memory)
     for thinks, replies in ((True, [called("c1", key="k"), "yes"]), (False, [called("c2", key="k"), "yes"])):
-        MODEL.thinks, MODEL.script = thinks, script_of(*replies)
+        MODEL.thinks = thinks
+        script_of(*replies)
         await Runner.run(BEE, "again", session=other, hooks=memory, run_config=config)
     MODEL.thinks = True
 
@@ -120,7 +118,7 @@ async def check_what_an_agent_that_is_a_tool_is_asked_is_not_said_in_the_session
 
 async def check_runs_at_once_keep_what_each_of_them_says_once() -> None:
     memory = session("at-once")
-    MODEL.script = script_of(*["yes"] * 4)
+    script_of(*["yes"] * 4)
     config = RunConfig(call_model_input_filter=memory)
     await asyncio.gather(*(Runner.run(BEE, f"at once {n}", session=memory, run_config=config) for n in range(4)))
 
@@ -130,17 +128,13 @@ async def check_runs_at_once_keep_what_each_of_them_says_once() -> None:
 async def check_a_streamed_run_keeps_its_input_once_and_its_first_call_reads_it() -> None:
     memory = session("streamed")
     for n in range(2):
-        MODEL.script = script = script_of(f"yes {n}")
+        script = script_of(f"yes {n}")
         config = RunConfig(call_model_input_filter=memory)
         streamed = Runner.run_streamed(BEE, f"say {n}", session=memory, run_config=config)
         async for _ in streamed.stream_events():
             pass
 
-    assert [short(each) for each in script.calls[0]["messages"] if NOTES not in each["text"]] == [
-        "say 0",
-        "yes 0",
-        "say 1",
-    ]
+    assert short(script.calls[0]) == ["say 0", "yes 0", "say 1"]
     assert texts(MEMORY, "streamed") == ["say 0", "yes 0", "say 1", "yes 1"]
 
 

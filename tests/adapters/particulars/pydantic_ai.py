@@ -49,33 +49,37 @@ async def stream(*_: Any) -> Any:
 MODEL = FunctionModel(reply, stream_function=stream)
 
 
-def kinds() -> list[list[str]]:
-    """What the last request held, in short."""
-    return [[part.part_kind for part in message.parts] for message in SENT[-1][0]]
+def own_agent(**options: Any) -> Agent[Any, Any]:
+    """An agent of harold's."""
+    return Agent(MODEL, capabilities=[MemoryCapability(MEMORY, resource_id="harold", **options)])
+
+
+def will_say(*replies: Any) -> None:
+    """What the model replies next; a text stands for a reply that is nothing else."""
+    REPLIES[:] = [ModelResponse([TextPart(each)] if isinstance(each, str) else each) for each in replies]
 
 
 async def check_a_system_prompt_stays_and_the_memory_is_the_history_of_an_agent_with_an_output_tool() -> None:
-    agent = Agent(
-        MODEL, system_prompt="SYS", output_type=Number, deps_type=Deps, capabilities=[MemoryCapability(MEMORY)]
-    )
+    own = [MemoryCapability(MEMORY)]
+    agent = Agent(MODEL, system_prompt="SYS", output_type=Number, deps_type=Deps, capabilities=own)
     results = []
     for n in (3, 4):
-        REPLIES[:] = [ModelResponse([ToolCallPart("final_result", {"n": n}, f"c{n}")])]
+        will_say([ToolCallPart("final_result", {"n": n}, f"c{n}")])
         results.append(await agent.run(f"give {n}", conversation_id="output", deps=Deps("harold")))
     stored = ModelMessagesTypeAdapter.validate_json(results[-1].all_messages_json())
-    REPLIES[:] = [ModelResponse([ToolCallPart("final_result", {"n": 5}, "c5")])]
+    will_say([ToolCallPart("final_result", {"n": 5}, "c5")])
     await agent.run("give 5", conversation_id="output", deps=Deps("harold"), message_history=stored)
 
     assert [each.output.n for each in results] == [3, 4]
     assert len(results[-1].all_messages()) == 3
     assert SENT[1][0][0].parts[0].part_kind == "system-prompt"
-    assert kinds()[0] == ["system-prompt", "user-prompt"]
+    assert [part.part_kind for part in SENT[-1][0][0].parts] == ["system-prompt", "user-prompt"]
     assert len(contents(MEMORY, "output")) == 9
 
 
 async def check_no_note_is_in_the_history_or_its_instructions() -> None:
     agent = Agent(MODEL, instructions="INS", capabilities=[MemoryCapability(MEMORY, resource_id=lambda _: "harold")])
-    REPLIES[:] = [ModelResponse([TextPart("done")])]
+    will_say("done")
     MEMORY.add_messages([{"role": "user", "content": "before"}], resource_id="harold", thread_id="clean")
     result = await agent.run("now", conversation_id="clean")
 
@@ -87,19 +91,19 @@ async def check_no_note_is_in_the_history_or_its_instructions() -> None:
 
 
 async def check_a_tool_that_raises_loses_nothing_that_was_said_before_it() -> None:
-    agent = Agent(MODEL, capabilities=[MemoryCapability(MEMORY, resource_id="harold")])
+    agent = own_agent()
 
     @agent.tool_plain
     def broken() -> str:
         raise RuntimeError("broken")
 
-    REPLIES[:] = [ModelResponse([TextPart("I call"), ThinkingPart("hm"), ToolCallPart("broken", {}, "k1")])]
+    will_say([TextPart("I call"), ThinkingPart("hm"), ToolCallPart("broken", {}, "k1")])
     try:
         await agent.run("go", conversation_id="broken")
         raise AssertionError("it ran")
     except RuntimeError:
         pass
-    REPLIES[:] = [ModelResponse([TextPart("fine")])]
+    will_say("fine")
     await agent.run("again", conversation_id="broken")
 
     assert contents(MEMORY, "broken")[0] == "go"
@@ -109,8 +113,8 @@ async def check_a_tool_that_raises_loses_nothing_that_was_said_before_it() -> No
 
 
 async def check_pictures_are_kept_and_shown_and_recall_may_be_left_out() -> None:
-    agent = Agent(MODEL, capabilities=[MemoryCapability(MEMORY, resource_id="harold", recall=False)])
-    REPLIES[:] = [ModelResponse([TextPart("nice")]), ModelResponse([TextPart("yes")])]
+    agent = own_agent(recall=False)
+    will_say("nice", "yes")
     picture = BinaryContent(b"abc", media_type="image/png")
     await agent.run(["look", ImageUrl("https://example.org/a.png"), picture], conversation_id="files")
     await agent.run("again", conversation_id="files")
@@ -121,7 +125,7 @@ async def check_pictures_are_kept_and_shown_and_recall_may_be_left_out() -> None
 
 
 async def check_what_a_validator_says_is_part_of_the_talk() -> None:
-    agent = Agent(MODEL, capabilities=[MemoryCapability(MEMORY, resource_id="harold")])
+    agent = own_agent()
 
     @agent.output_validator
     def no(output: str) -> str:
@@ -129,14 +133,14 @@ async def check_what_a_validator_says_is_part_of_the_talk() -> None:
             raise ModelRetry("not that")
         return output
 
-    REPLIES[:] = [ModelResponse([TextPart("bad")]), ModelResponse([TextPart("good")])]
+    will_say("bad", "good")
 
     assert (await agent.run("say", conversation_id="retry")).output == "good"
     assert [str(each)[:4] for each in contents(MEMORY, "retry")] == ["say", "bad", "Your", "good"]
 
 
 async def check_of_a_stream_that_is_left_what_was_heard_is_kept() -> None:
-    agent = Agent(MODEL, capabilities=[MemoryCapability(MEMORY, resource_id="harold")])
+    agent = own_agent()
     async with agent.run_stream("hi", conversation_id="left") as result:
         async for _ in result.stream_text(delta=True, debounce_by=None):
             break
@@ -145,8 +149,8 @@ async def check_of_a_stream_that_is_left_what_was_heard_is_kept() -> None:
 
 
 async def check_runs_at_once_are_kept_apart() -> None:
-    agent = Agent(MODEL, capabilities=[MemoryCapability(MEMORY, resource_id="harold")])
-    REPLIES[:] = [ModelResponse([TextPart("p")]) for _ in range(8)]
+    agent = own_agent()
+    will_say(*"p" * 8)
     await asyncio.gather(*(agent.run(f"run {n}", conversation_id=f"at-once-{n}") for n in range(8)))
 
     assert [contents(MEMORY, f"at-once-{n}") for n in range(8)] == [[f"run {n}", "p"] for n in range(8)]

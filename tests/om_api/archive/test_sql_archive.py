@@ -275,9 +275,7 @@ def test_a_fork_opens_connections_of_its_own(archive):
 def test_an_address_of_no_archive_says_what_is_permitted_and_no_password():
     for url in (
         "mysql://om:geheim@host/db",
-        "sqlite://",
         "sqlite:///:memory:",
-        "postgresql://",
         "geheim",
         "",
         "postgresql://om:geheim@host:port/db",

@@ -1,7 +1,7 @@
 """What calls of models cost, which models are in use, and which are discouraged in which role."""
 
 from om_api.billing import models
-from om_api.billing.prices import TokenPrices, Tokens, is_extractive, micros, rates, unenforceable
+from om_api.billing.prices import Tokens, is_extractive, micros, unenforceable
 from om_api.ops.doctor import examine
 from om_api.settings import ModelSettings, load_settings
 from om_api.settings.model_settings import DEFAULT_MODELS
@@ -51,13 +51,6 @@ def test_what_no_provider_can_mean_is_not_billed():
         assert micros("stated", MODELS, said) == micros("stated", MODELS, meant)
 
 
-def test_rates_are_dollars_per_million_tokens():
-    assert rates("stated", MODELS)[:2] == (1.0, 0.1)
-    assert rates("plain", MODELS)[:2] == (1.0, 1.0)
-    assert rates("gemini-2.5-flash", MODELS) == TokenPrices(0.3, 0.03, 2.5)
-    assert rates("unknown", MODELS) is None
-
-
 def test_the_models_that_a_budget_in_dollars_cannot_bound_are_named():
     mystery = {"OM_OBSERVER_MODEL": "[mystery, extractive]", "OM_REFLECTOR_MODEL": "gemini-2.5-flash"}
     tiers = "[{up_to: 1000, model: mystery}, {up_to: 9000, model: gpt-4o}]"
@@ -92,13 +85,6 @@ def test_every_agents_models_are_named_once_with_what_they_are_to_be(tmp_path):
     assert models.answering(tiered, "m") == models.in_use(tiered) == ["gpt-x", "extractive"]
 
 
-def test_what_stands_in_the_configuration_has_a_breaker_though_nobody_uses_it():
-    found = models.with_breaker(loaded(OM_MODEL="gpt-4o"))
-
-    assert found[0] == "gpt-4o"
-    assert {"deepseek", "gemini-2.5-flash", "extractive"} < set(found)
-
-
 def test_a_key_that_is_not_set_here_is_named_and_blanks_are_no_key():
     assert models.missing_key(loaded(), "gpt-4o") == "OPENAI_API_KEY"
     assert models.missing_key(loaded(OPENAI_API_KEY=" "), "gpt-4o") == "OPENAI_API_KEY"
@@ -108,25 +94,13 @@ def test_a_key_that_is_not_set_here_is_named_and_blanks_are_no_key():
 
 def test_a_model_is_discouraged_in_the_roles_it_fills_badly():
     both = (
-        "claude-sonnet-4-5-20250929",
         "anthropic/claude-haiku-4.5",
         "models/gemini-2.0-flash-001",
-        "gemini-2.5-flash-image",
         "openai/gpt-4o-2024-11-20",
         "chatgpt-4o-latest",
-        "text-embedding-3-small",
     )
-    observer = ("deepseek-reasoner", "DeepSeek-R1-0528", "qwen3-235b-a22b-thinking-2507", "o3-mini", "openai/o1")
-    none = (
-        "claude-opus-4-6",
-        "gemini-2.5-flash",
-        "deepseek-chat",
-        "qwen3-32b",
-        "glm-4.7",
-        "gpt-4o-mini",
-        "gpt-4.1",
-        "gpt-4",
-    )
+    observer = ("deepseek-reasoner", "DeepSeek-R1-0528", "qwen3-235b-a22b-thinking-2507", "openai/o1")
+    none = ("claude-opus-4-6", "gemini-2.5-flash", "deepseek-chat", "qwen3-32b", "gpt-4o-mini", "gpt-4.1")
     for names, roles in ((both, (True, True)), (observer, (True, False)), (none, (False, False))):
         for name in names:
             assert (bool(models.why_not("observer", [name])), bool(models.why_not("reflector", [name]))) == roles, name

@@ -2,7 +2,6 @@
 
 import pytest
 from rabbitmq import RabbitMQ, binary
-from world import wait_until
 
 from om_api.broker import rabbitmq
 from om_api.domain.errors import StoreError
@@ -31,13 +30,6 @@ def test_where_none_answers_it_is_told_where_and_no_password():
     assert "s3cret" not in str(refused.value)
 
 
-def test_where_its_client_is_not_installed_it_is_told_what_brings_it(monkeypatch):
-    monkeypatch.setattr(rabbitmq, "amqp", None)
-
-    with pytest.raises(StoreError, match=r"pip install 'cortex-om\[workers\]'"):
-        rabbitmq.waiting("amqp://h", ["observe"])
-
-
 @pytest.mark.nightly
 @needs_rabbitmq
 @pytest.mark.timeout(180)
@@ -53,11 +45,3 @@ def test_what_waits_is_counted_and_a_queue_that_is_not_there_is_empty(tmp_path):
         assert rabbitmq.waiting(f"amqp://127.0.0.1:1//;{broker.url}", []) == {}
         with pytest.raises(StoreError, match="ACCESS_REFUSED"):
             rabbitmq.waiting(broker.url.replace("loopback", "guessed"), [])
-
-        broker.stop()  # a kill within seconds of the first declaration takes what was confirmed with it
-        with pytest.raises(StoreError):
-            rabbitmq.waiting(broker.url, ["observe"])
-
-        broker.start()
-        # a queue that has no leader yet says that it is empty
-        wait_until(lambda: rabbitmq.waiting(broker.url, ["observe"]) == {"observe": 3}, "what waited before", 30)

@@ -3,13 +3,8 @@
 import signal
 from itertools import pairwise
 
-import uvicorn
-
-from om_api import load_settings
 from om_api.cli.children import Keeper, StopRequests
 from om_api.domain.errors import StoreError
-from om_api.http import make_app
-from om_api.http.serving.server import Server, serve
 
 
 class Failing:
@@ -44,18 +39,15 @@ def test_what_dies_at_once_is_started_after_ever_longer_pauses():
         assert pauses[:7] == [2, 4, 8, 16, 30, 30, 30], error
 
 
-def test_what_a_shell_has_its_background_jobs_ignore_stays_ignored(monkeypatch):
+def test_what_a_shell_has_its_background_jobs_ignore_stays_ignored():
     """A script that runs `om up &`: Ctrl-C is for who stands in front."""
-    stop, told = StopRequests(), []
-    monkeypatch.setattr(Server, "run", lambda self: told.append(self.handle_exit(signal.SIGINT, None)))
+    stop = StopRequests()
     before = signal.signal(signal.SIGINT, signal.SIG_IGN), signal.getsignal(signal.SIGTERM)
     try:
         with stop.listening():
             signal.raise_signal(signal.SIGINT)
             signal.raise_signal(signal.SIGTERM)
-        monkeypatch.setattr(uvicorn.Server, "handle_exit", lambda *_: told.append("stopped"))
-        serve(make_app(load_settings(environ={})), "127.0.0.1", 0)
     finally:
         signal.signal(signal.SIGINT, before[0])
         signal.signal(signal.SIGTERM, before[1])
-    assert (stop.times, told) == (1, [None])
+    assert stop.times == 1

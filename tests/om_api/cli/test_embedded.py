@@ -2,26 +2,15 @@
 
 import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import redis
 from ports import reserve_port
-from processes import started
+from world import wait_until
 
 from om_api.cli.embedded import HOST, LOG, Embedded, is_free
 from om_api.domain.errors import StoreError
-
-PARENT = """
-import sys, time
-from pathlib import Path
-from om_api.cli.embedded import Embedded
-with Embedded(Path(sys.argv[1])) as store:
-    print(store.pid, flush=True)
-    time.sleep(60)
-"""
 
 
 def gone(pid):
@@ -56,7 +45,7 @@ def test_it_answers_on_this_machine_only_keeps_nothing_without_a_folder_and_free
     assert (gone(pid), is_free(port), store.alive, folder.exists()) == (True, True, False, False)
 
 
-def test_what_was_written_survives_a_kill_and_a_folder_serves_one_store_at_a_time(tmp_path, wait_until):
+def test_what_was_written_survives_a_kill_and_a_folder_serves_one_store_at_a_time(tmp_path):
     folder = tmp_path / "a" / "b"
     with Embedded(folder) as store:
         assert folder.stat().st_mode & 0o077 == 0
@@ -81,16 +70,3 @@ def test_a_folder_that_cannot_be_used_says_why(tmp_path):
     with pytest.raises(StoreError, match=r"its log ends:\n(.*\n)*.*appendonlydir"):
         Embedded(tmp_path).__enter__()
     assert (tmp_path / LOG).exists()
-
-
-@pytest.mark.nightly
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends a child with its parent")
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
-def test_it_ends_with_its_parent_however_that_ends(tmp_path, how, wait_until):
-    command = [sys.executable, "-c", PARENT, str(tmp_path)]
-    with started(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as parent:
-        pid = int(parent.stdout.readline())
-        parent.send_signal(how)
-    wait_until(lambda: gone(pid), "the server ends with its parent")
-    with Embedded(tmp_path) as store:
-        assert store.alive

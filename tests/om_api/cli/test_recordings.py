@@ -1,33 +1,18 @@
 """Recordings are read, played, and shown in the demo."""
 
 import json
-from datetime import UTC, datetime
 
 import pytest
 
 from om_api import Message
-from om_api.cli.demo import recording
-from om_api.cli.demo_recall import FACTS, AskedFact, show_recall
 from om_api.cli.player import Player
 from om_api.cli.replay import read_messages
 from om_api.domain.errors import InvalidInputError, StoreError
 from om_api.domain.values import to_ms
-from om_workers.llm.scripted import Scripted
 
 
 def said(text, thread="t-1", **fields):
     return Message(role="user", content=text, thread_id=thread, resource_id="harold", **fields)
-
-
-def test_what_is_sent_again_is_the_end_of_its_thread_with_the_ids_it_is_kept_under(world, monkeypatch):
-    sent = []
-    sync = world.om.sync
-    monkeypatch.setattr(world.om, "sync", lambda messages, *place: sent.append(messages) or sync(messages, *place))
-    player = Player(world.om, 25, None)
-    player.play([said(f"turn {n}") for n in range(50)], lambda _: None)
-    assert [len(messages) for messages in sent] == [25, 35]
-    assert [bool(message.id) for message in sent[1]] == [True] * 10 + [False] * 25
-    assert (player.added, player.known, player.messages) == (50, 0, 50)
 
 
 def test_a_store_that_goes_away_in_between_is_told_with_what_was_sent(world, monkeypatch):
@@ -103,41 +88,3 @@ def test_a_malformed_line_is_named_and_a_document_over_many_lines_that_was_cut_o
     for lines in range(1, 12):
         with pytest.raises(InvalidInputError, match=f"line {lines}: the file ends within what begins in line 1"):
             read(*text[:lines])
-
-
-SAID = "For the birthday cake: I am allergic to walnuts."
-CAKE = AskedFact("harold", "t-1", "What am I allergic to, for the birthday cake?", "allergic cake", "walnuts")
-TEA = AskedFact("harold", "t-1", "Which tea do I like?", "tea", "Darjeeling")
-
-
-@pytest.fixture
-def left(world):
-    world.model = Scripted.echo(answer="<observations>\n* 🟡 (09:30) User talked about the shop.\n</observations>")
-    world.say(SAID, *[f"turn {n}" for n in range(12)])
-    world.settle()
-    assert "walnuts" not in world.context().text
-    return world
-
-
-def test_a_fact_that_left_the_notes_is_recalled_by_itself_and_by_the_tool(left, capsys):
-    done = show_recall(left.om, [CAKE])
-    shown = capsys.readouterr().out
-    assert done == (1, True)
-    assert "What harold's notes no longer hold is recalled by its words" in shown
-    assert "  > user: For the «birthday cake»: I am «allergic» to walnuts." in shown.splitlines()
-    assert 'recall(query="allergic cake") answers:\n  > [' in shown
-    assert left.om.get_context("t-1", "harold").messages[-1].content == CAKE.question
-
-
-def test_what_is_not_recalled_is_said(left, capsys):
-    """Catches a demo that shows a success whatever happens."""
-    done = show_recall(left.om, [TEA])
-    assert done == (1, False)
-    assert "BROKEN: the context does not bring it\nBROKEN: the tool does not find it" in capsys.readouterr().out
-
-
-def test_each_fact_was_said_once_and_its_question_does_not_tell_it():
-    for fact in FACTS:
-        said = {(each.resource_id, each.id) for each in recording(datetime.now(UTC)) if fact.word in str(each.content)}
-        assert [agent for agent, _ in said] == [fact.agent], fact
-        assert fact.word.casefold() not in f"{fact.question} {fact.query}".casefold(), fact

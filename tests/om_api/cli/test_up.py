@@ -9,7 +9,7 @@ from ports import reserve_port
 
 from om_api import load_settings
 from om_api.cli.group import PLACES
-from om_api.cli.up import NEXT, Flower, Pages, _first_free, _models, archive_beside, child_environ, wants_store
+from om_api.cli.up import NEXT, Flower, Pages, _first_free, archive_beside, child_environ, wants_store
 from om_api.domain.errors import SettingsError
 
 
@@ -79,20 +79,6 @@ def test_pages_ask_for_keys_unless_the_store_is_ours_and_ports_that_were_chosen_
     stated = loaded(OM_API_PORT=(free := str(reserve_port())))
     assert Pages.of(stated, embedded=True).words == ["api", "--port", free, "--without-keys"]
     assert Pages.of(stated, embedded=False).words == ["api", "--port", free]
-
-
-def test_who_is_asked_is_shown_and_whose_key_is_missing():
-    stands_in = "is not set); the extractive one answers"
-    for environ, shown in (
-        ({"OM_MODEL": "extractive"}, "extractive"),
-        ({"OM_MODEL": "gpt-4o", "OPENAI_API_KEY": "k"}, "gpt-4o"),
-        ({"OM_MODEL": "gpt-4o"}, f"gpt-4o (OPENAI_API_KEY {stands_in}"),
-        ({}, f"gemini-2.5-flash (GEMINI_API_KEY {stands_in}"),
-        ({"OM_MODEL": "[deepseek, extractive]"}, "deepseek (DEEPSEEK_API_KEY is not set), extractive"),
-        ({"OM_OBSERVER_MODEL": "extractive", "OM_REFLECTOR_MODEL": "m", "OPENAI_API_KEY": "k"},
-         "extractive (observer); m (reflector)"),
-    ):  # fmt: skip
-        assert _models(loaded(**environ)) == shown, environ
 
 
 def test_an_archive_is_a_file_beside_the_data_where_it_is_asked_for_or_was_before_or_the_configured_one(tmp_path):

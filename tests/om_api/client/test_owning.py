@@ -9,11 +9,6 @@ from om_api.client.core import Core
 from om_api.store.driver.steps import Verb
 
 
-@pytest.fixture
-def world(client, prefix):
-    return World(client, prefix)
-
-
 def owner(world):
     return Core(world.settings, len).owning
 

@@ -1,42 +1,9 @@
 """Which memory answers for a name: the stored scope wins, and thread scope wants a thread."""
 
 import pytest
-from world import World
 
-from om_api.client.reading import Scopes
 from om_api.domain.values import Scope, new_id
 from om_api.store.memory import scope_state, seal
-
-
-@pytest.fixture
-def world(client, prefix):
-    return World(client, prefix)
-
-
-def test_what_waits_for_adoption_is_looked_for_only_where_it_is_asked_for(client, prefix):
-    """Breaks when stats look through the hints of everybody: they take as long as all agents together write."""
-    world = World(client, prefix, scope="thread")
-    world.say("hello")
-    keys, scopes = world.services.keys, Scopes(world.settings, world.services.keys)
-    client.zadd(keys.adopt, {keys.of("harold").messages("t-9"): 0})
-    asked = []
-
-    def noted(steps):
-        reply = None
-        while True:
-            try:
-                step = steps.send(reply)
-            except StopIteration as end:
-                return end.value
-            asked.extend(command[0] for command in getattr(step, "commands", []))
-            reply = yield step
-
-    assert world.services.run(noted(world.om._core.watching.stats("harold"))).threads == 1
-    assert "ZSCAN" not in asked
-    assert world.services.run(noted(scopes.every("harold"))) == [Scope("harold", "t-1")]
-    assert "ZSCAN" not in asked
-    hinted = world.services.run(noted(scopes.every("harold", hinted=True)))
-    assert (hinted, "ZSCAN" in asked) == ([Scope("harold", "t-1"), Scope("harold", "t-9")], True)
 
 
 def test_a_thread_tells_of_its_last_message_before_any_worker_looked(world):

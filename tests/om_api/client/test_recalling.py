@@ -3,7 +3,6 @@
 from functools import partial
 
 import pytest
-from forged_segments import FORGED, forging
 from scene import (
     HAROLD,
     activate,
@@ -14,20 +13,17 @@ from scene import (
     expiring,
     filled,
     interrupted,
-    key_of,
     message,
     push,
     pushing,
-    ready,
     reflect,
     seal,
-    trips,
     write_plainly,
 )
 from stores import Store
 from world import SMALL, World
 
-from om_api import InvalidInputError, Message, StoreError, load_settings
+from om_api import InvalidInputError, Message, load_settings
 from om_api.client.core import Core
 from om_api.client.recall.recall_query import RecallLimits, recall_query
 from om_api.store.memory import chunks, scope_state
@@ -84,33 +80,6 @@ def say(store, *texts, thread="t1", start=1, role="user", **fields):
     return messages
 
 
-def test_recall_searches_the_messages_where_an_index_was_forged(filled_for):
-    for what in (*FORGED, "another type"):
-        store, core = filled_for(what.replace(" ", "-"))
-        for name in ("o1", "o2", "o3", "c4"):
-            if what == "another type":
-                store.client.delete(key_of(store, "segment", name))
-                store.client.rpush(key_of(store, "segment", name), "no text")
-                store.client.expire(key_of(store, "segment", name), 60)
-            else:
-                forging(store, name, what)
-        assert len(set(ids(store, core, "role:user turn", limit=20))) == 14, what
-        assert ids(store, core, "3") == ["m3"], what
-        assert store.run(core.recalling.browse("harold", "m31", 5, 5, None)).message == message(31, "t2"), what
-
-
-def test_recall_by_a_client_that_read_all_takes_two_round_trips(store, core):
-    """The index of its thread goes on naming what has expired until the next activation: that is missed once."""
-
-    def cost(text, **limits):
-        return store.run(trips(recalling(core, text, **limits)))[1]
-
-    filled(store)
-    assert [cost(text) for text in ("turn", "turn", "unheard")] == [7, 2, 1]
-    store.client.delete(*expiring(store, "o2"))
-    assert cost("turn", limit=20) > cost("turn", limit=20) == 2
-
-
 def _split(store):
     (whole,) = [c for c in store.run(scope_state.look(store.keys, HAROLD)).chunks if c.id == "c5"]
     store.run(chunks.split(store.keys, HAROLD, whole, 1, 10, 2))
@@ -162,30 +131,6 @@ def test_two_who_look_at_once_are_no_hindrance_to_each_other(store, core):
 
 def around(hit):
     return [each.id for each in (*hit.before, hit.message, *hit.after)]
-
-
-def test_a_memory_that_never_holds_still_is_told_to_be_asked_again(store, core):
-    filled(store)
-    steps, n, reply = recalling(core, "turn 7", limit=20), 100, None
-
-    def restless():
-        nonlocal n, reply
-        while True:
-            try:
-                step = steps.send(reply)
-            except StopIteration as end:
-                return end.value
-            if getattr(step, "commands", [[""]])[0][0] == "ZRANGE":
-                store.client.delete(*store.client.scan_iter(f"{store.keys.of('harold').base}:source:*"))
-                for name in store.client.zrange(store.keys.of("harold").chunks(HAROLD), 0, -1):
-                    n += 1
-                    buffer(store, name.decode())
-                    activate(store, name.decode(), by=f"a{n}")
-                ready(store, f"x{n}", n)
-            reply = yield step
-
-    with pytest.raises(StoreError, match="harold changes faster than it can be searched: repeat"):
-        store.run(restless())
 
 
 def test_browse_pages_through_the_past_from_end_to_end(store, core):

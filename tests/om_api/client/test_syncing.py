@@ -11,11 +11,6 @@ from om_api.domain.values import Scope
 from om_api.store.memory.known import tidy
 
 
-@pytest.fixture
-def world(client, prefix):
-    return World(client, prefix)
-
-
 def turns(*texts, first=0):
     """A talk without ids."""
     roles = ("user", "assistant")

@@ -8,11 +8,11 @@ import redis
 from driven import Driven
 from world import World, wait_until
 
-from om_api import load_settings
+from om_api import ObservationalMemory, load_settings
 from om_api.client import watching
 from om_api.domain.audit.audit_entry import AuditEntry
 from om_api.domain.errors import InvalidInputError
-from om_api.domain.events import GAP, Event
+from om_api.domain.events import Event
 from om_api.store.driver.connection import open_client
 from om_api.store.fleet import event_stream
 
@@ -64,17 +64,6 @@ def told_of(following, last, told):
     return thread
 
 
-def test_overview_hides_no_resource_behind_a_name_that_is_no_text(world):
-    world.say("hello")
-    world.tick()
-    world.client.zadd(world.services.keys.resources, {b"\xff": 1})
-
-    assert world.om.resources() == ["harold", "\ufffd"]
-    overview = world.om.overview()
-    assert ([stats.resource for stats in overview.stats], overview.broken) == (["harold"], ["\ufffd"])
-    assert world.om.quarantines().broken == []
-
-
 def test_events_are_paged_filtered_and_waited_for(world):
     publish(world, "sealed", "buffered", "activated")
     first = world.om.events("0", count=2)
@@ -112,17 +101,6 @@ def test_follow_tells_what_comes_from_now_on_or_behind_the_last_event_seen(world
     again = world.om.follow(told[-2].id)
     assert kinds(itertools.islice(again, 2)) == ["failed", "buffered"]
     again.close()
-
-
-def test_follow_tells_first_that_events_are_no_longer_kept(world):
-    publish(world, "cleared")
-    seen = world.om.events().events[-1].id
-    publish(world, "sealed", "buffered")
-    world.client.xtrim(world.services.keys.events, maxlen=1, approximate=False)
-    following = world.om.follow(seen)
-
-    assert kinds(itertools.islice(following, 2)) == [GAP, "buffered"]
-    following.close()
 
 
 def test_follow_survives_a_lost_connection_and_a_store_that_answers_nothing(lonely, monkeypatch):
@@ -182,3 +160,14 @@ def test_follow_audit_goes_on_across_an_outage_and_leaves_out_what_came_before(l
     taking.join(20)
 
     assert {each.of for each in told} == {"first", "last"}
+
+
+def test_blocking_client_follows_events_as_long_as_it_is_open(client, prefix):
+    world = World(client, prefix)
+    world.say("hello")
+    with ObservationalMemory(world.settings, client=client) as om:
+        following = om.follow("0", kinds=["paused", "cleared"])
+        om.pause("harold")
+        om.clear("harold")
+        assert [next(following).kind, next(following).kind] == ["paused", "cleared"]
+    assert list(following) == []

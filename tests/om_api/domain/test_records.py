@@ -7,7 +7,6 @@ import sys
 import msgspec
 import pytest
 
-from om_api.domain import errors
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.events import KINDS, Event, Wanted, activated, cleared, forgotten
 from om_api.domain.values import Chunk, Observation, Scope, check_id, is_id, made_at, new_id, to_ms, traceparent
@@ -76,21 +75,6 @@ def test_a_traceparent_is_taken_and_kept_out_of_the_metadata():
     message = parse_member(written, "t", "r", 1)
     assert (message.traceparent, message.metadata) == (_NAME, None)
     assert message_of({"role": "user", "content": "one", "traceparent": "nonsense"}).traceparent == ""
-
-
-EVERY = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, Exception)]
-
-
-def test_errors_have_one_base_and_say_what_their_catcher_must_know():
-    for kind in EVERY:
-        assert issubclass(kind, errors.OMError), kind
-    for stored in (True, False, None):
-        assert errors.StoreError("away", stored=stored).stored is stored, stored
-    assert errors.StoreError("away").stored is errors.NotPermittedError("not yours").stored is False
-    assert errors.NotReplicatedError("on the primary alone").stored is None
-    reached = errors.BudgetReachedError("no more today", retry_after=60, instead="extractive")
-    assert (reached.retryable, reached.retry_after, reached.why, reached.instead) == (True, 60, "budget", "extractive")
-    assert (errors.ModelError("no").retryable, errors.ModelError("no").why) == (True, "other")
 
 
 def test_a_program_that_seeds_its_own_neither_repeats_our_ids_nor_loses_its_numbers():

@@ -83,18 +83,6 @@ def test_an_answer_that_is_no_json_or_too_large_cannot_be_used(house, monkeypatc
     assert "permitted: 30" in failures[0].detail
 
 
-def test_without_httpx2_a_url_is_missing_and_says_what_brings_it(monkeypatch):
-    def lacking(_):
-        raise ModuleNotFoundError(name="httpx2")
-
-    monkeypatch.setattr(asking, "import_module", lacking)
-    hook = Hook(url="https://hooks.example.org/", secret_env="HOOK_SECRET")
-
-    (failure,) = ask_all("before_reflect", [hook], GIVEN, allow_private=False).failures
-    assert failure.why == "missing"
-    assert "cortex-om[workers]" in failure.detail
-
-
 def test_what_a_call_returns_or_raises_is_the_callers():
     async def later():
         await asyncio.sleep(0)
@@ -136,19 +124,6 @@ def test_a_coroutine_is_cancelled(monkeypatch):
     with pytest.raises(TimeoutError):
         within(0.05, hang)
     assert ended.wait(30)
-    assert within(30, lambda: 6) == 6
-
-
-def test_where_no_thread_can_be_started_the_place_is_free_again(monkeypatch):
-    monkeypatch.setattr(time_limit, "_room", threading.BoundedSemaphore(1))
-
-    def refuse(_):
-        raise RuntimeError("can't start new thread")
-
-    with monkeypatch.context() as patched:
-        patched.setattr(threading.Thread, "start", refuse)
-        with pytest.raises(RuntimeError, match="can't start"):
-            within(5, lambda: 6)
     assert within(30, lambda: 6) == 6
 
 

@@ -79,23 +79,6 @@ def _fill(world: World) -> None:
 
 
 @pytest.fixture
-def old(world):
-    """Harold's memory, with a generation and observations."""
-    filled("old", world, _fill_old)
-    return world
-
-
-def _fill_old(world: World) -> None:
-    for n in range(14):
-        world.say(f"about m-{n}", id=f"m-{n}")
-        world.settle()
-    world.om.force_reflect("harold")
-    world.settle()
-    world.say("about m-14", id="m-14")
-    world.say("about m-15", id="m-15")
-
-
-@pytest.fixture
 def walk(ask):
     """Every entry of a list of Harold's, page by page."""
 

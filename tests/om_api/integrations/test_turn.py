@@ -153,12 +153,6 @@ def test_what_is_given_is_beside_what_is_held():
     assert [of(["A", "B", "A", "x", "y"])[1], of(["x"])[1]] == [["x", "y"], ["x"]]
 
 
-def test_a_framework_that_is_not_installed_says_what_brings_it():
-    with pytest.raises(MissingExtraError, match=r"nobody is not installed: pip install --upgrade 'cortex-om\[some\]'"):  # noqa: SIM117
-        with importing("nobody", "some"):
-            importlib.import_module("nobody")
-
-
 def test_one_that_is_too_old_says_its_version_and_what_brings_a_newer_one():
     with pytest.raises(MissingExtraError, match=r"redis \d.+does not fit.+cortex-om\[some\]"):  # noqa: SIM117
         with importing("redis", "some"):

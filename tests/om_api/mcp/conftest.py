@@ -104,22 +104,3 @@ def _note(world: World) -> None:
     for n in range(14):
         world.say(f"In t-{n % 2} it is said that parcel {n} lies in Oslo.", thread=f"t-{n % 2}")
         world.settle()
-
-
-@pytest.fixture
-def read_on() -> Any:
-    """Every page of what a tool answers."""
-
-    def pages(host: Host, tool: str, **given: Any) -> list[str]:
-        found, cursor = list[str](), ""
-        while True:
-            answer = host(tool, **given, cursor=cursor)
-            assert not answer.failed, answer.text
-            text, _, rest = answer.text.partition("There is more: call this again with cursor '")
-            found.append(text)
-            if not rest:
-                return found
-            cursor = rest.rstrip("'.")
-            assert len(found) < 100
-
-    return pages

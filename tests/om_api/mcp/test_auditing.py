@@ -13,10 +13,10 @@ from om_api.mcp.toolbox import TOOLS
 
 @pytest.fixture
 def trail(world):
-    return lambda: [
-        (each.who, each.via, each.did, each.resource, each.of, each.outcome)
-        for each in world.om.audit(count=1_000).entries[::-1]
-    ]
+    def told(each):
+        return each.who, each.via, each.did, each.resource, each.of, each.outcome
+
+    return lambda: [*map(told, world.om.audit(count=1_000).entries[::-1])]
 
 
 @pytest.fixture

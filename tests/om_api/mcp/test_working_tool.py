@@ -1,15 +1,13 @@
 """The working memory over MCP: a model keeps fields, and is told what it may."""
 
 import pytest
-from world import SMALL, World
-
-from om_api import load_settings
+from served import settings_of
+from world import World
 
 
 @pytest.fixture
-def settings(server_url, prefix):
-    own = {"OM_PREFIX": prefix, "OM_REDIS_URL": server_url, "OM_WORKING_MEMORY__TEMPLATE": "- Name:\n- City:"}
-    return load_settings(None, {**SMALL, **own})
+def settings(settings):
+    return settings_of(settings, working_memory__template="- Name:\n- City:")
 
 
 @pytest.fixture

@@ -4,11 +4,9 @@ One look sees what workers did, and an empty store is no error.
 """
 
 import pytest
-from world import World
 
 from om_api import load_settings
 from om_api.domain.values import Record
-from om_api.metrics import gauges
 from om_api.metrics.gauges import Broker, Measurements, of_gauges
 from om_api.store.archiving.archivable import ArchiveBacklog, ArchiveFault
 from om_api.store.fleet.backlog import FleetBacklog
@@ -68,15 +66,6 @@ def test_a_broker_is_there_or_away_or_cannot_be_asked():
     for broker, up, tasks in [(None, None, None), (Broker(None), 0, None), (Broker({"observe": 4}), 1, 4)]:
         found = samples(broker=broker)
         assert (found.get(("broker_up",)), found.get(("queue_tasks", "observe"))) == (up, tasks), broker
-
-
-@pytest.fixture
-def world(client, prefix):
-    return World(client, prefix)
-
-
-def look(world):
-    return world.services.run(gauges.read(world.settings, world.services.keys))
 
 
 ARCHIVE = ("archive_due", "archive_behind_seconds", "archive_failing_seconds", "archived_total")

@@ -9,11 +9,9 @@ import re
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from scraped import labels_of, scraped
-from served import settings_of
 from world import SMALL
 
 from om_api import load_settings
-from om_api.domain.errors import StoreError
 from om_api.metrics import scraper
 from om_api.metrics.scraper import page
 from om_api.metrics.series import SERIES, Histogram, Sample
@@ -42,32 +40,6 @@ def test_who_asks_at_once_is_given_one_answer_and_who_comes_later_another(settin
 
     found, before, after = asyncio.run(several())
     assert (len(found), before, after) == (1, 1, 2)
-
-
-def test_several_who_ask_in_vain_are_told_so_once_each():
-    told = load_settings(None, {"OM_REDIS_URL": "redis://127.0.0.1:1/0"})
-
-    async def several():
-        asked = scraper.Scraper(told, timeout=0.2)
-        found = await asyncio.gather(*(asked.scrape() for _ in range(3)), return_exceptions=True)
-        await asked.close()
-        return found
-
-    assert [type(each) for each in asyncio.run(several())] == [StoreError] * 3
-
-
-def test_a_rabbitmq_that_is_away_is_told_and_of_other_brokers_nothing(settings, server_client):
-    async def once(named):
-        asked = scraper.Scraper(named)
-        found = await asked.scrape()
-        await asked.close()
-        return found
-
-    for broker, told in [
-        ("amqp://om:s3cret@127.0.0.1:1//", b"cortex_om_broker_up 0.0\n"),
-        ("sqs://", b"cortex_om_broker_up gauge\n#"),
-    ]:
-        assert told in asyncio.run(once(settings_of(settings, broker_url=broker))), broker
 
 
 def parsed(text):

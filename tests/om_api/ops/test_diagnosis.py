@@ -164,6 +164,7 @@ def test_a_webhook_that_fails_for_long_is_named_before_it_is_given_up():
         ({"waiting": 2, "oldest": NOW - 600_000}, [(OK, "1, 2 deliveries wait")]),
         ({"waiting": 2, "oldest": NOW - 660_000}, [(WARNING, "wh-1: 2 deliveries wait, the oldest for 11 min")]),
         ({"waiting": 2, "oldest": NOW - 660_000, "disabled": "410"}, [(WARNING, "wh-1 is disabled: 410")]),
+        ({"dead": 1}, [(WARNING, "1 delivery of wh-1 could not be made")]),
     ]:
         state = WebhookState(**{**given, "disabled": "", **fields})
         assert [(each.level, each.says) for each in diagnosis.of_webhooks([state], NOW)] == found, fields

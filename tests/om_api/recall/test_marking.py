@@ -46,6 +46,11 @@ def test_a_call_is_found_by_its_tool_by_what_it_was_given_and_by_what_these_are_
     args = {"city": "Lisbon", "days": [3, {"x": True}]}
     text = of({"type": "tool-call", "tool_call_id": "call_1", "name": "weather", "args": args})
     assert text.splitlines() == ["name", "weather", "args", "city", "Lisbon", "days", "3", "x", "True"]
+    deep = "walnut"
+    for _ in range(3_000):
+        deep = [deep]
+    call = {"type": "tool-call", "tool_call_id": "c", "name": "weather", "args": {"x": deep}}
+    assert of(call, {"type": "text", "text": "and so"}) == "weather\nand so"
 
 
 def test_a_file_is_found_by_its_name_and_its_data_by_nothing():
@@ -58,15 +63,3 @@ def test_a_file_is_found_by_its_name_and_its_data_by_nothing():
 
     assert ("roof.png" in text, "plan.pdf" in text, "application/pdf" in text) == (True, True, True)
     assert data[:40] not in text
-
-
-def test_what_nests_a_thousand_lists_is_found_by_its_name():
-    deep = "walnut"
-    for _ in range(3_000):
-        deep = [deep]
-    text = of(
-        {"type": "tool-call", "tool_call_id": "c", "name": "weather", "args": {"x": deep}},
-        {"type": "text", "text": "and so"},
-    )
-
-    assert text == "weather\nand so"

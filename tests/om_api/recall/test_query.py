@@ -35,15 +35,6 @@ def test_a_query_without_words_says_what_to_do():
         assert parsed(text).reason == NOTHING, text
 
 
-def test_one_that_is_long_with_few_words_says_how_much_of_it_was_read():
-    """Breaks without: "only the first 0 words of the query were searched for"."""
-    for words in [(), ("harbour",)]:
-        query = parsed(" ".join(words).ljust(8_001))
-        assert query.words == words, words
-        assert query.notes == ("only the first 8,000 characters of the query were read",), words
-        assert parsed(" ".join(words).ljust(8_000)).notes == (), words
-
-
 def test_nonsense_in_a_field_names_what_is_permitted():
     for text, told in [
         ("x role:king", "role:king is none: use one of user, assistant, system, tool"),
@@ -81,7 +72,7 @@ def days_of(found, zone="UTC"):
     ]
 
 
-def test_dates_in_words_look_back():
+def test_dates_in_words_look_back_in_their_zone_and_other_words_name_no_day():
     for text, first, until in [
         ("what did I say in May", "2025-05-01", "2025-06-01"),
         ("what will we do last week", "2026-03-02", "2026-03-09"), ("on March 3", "2026-03-03", "2026-03-04"),
@@ -89,12 +80,6 @@ def test_dates_in_words_look_back():
         ("3 days ago", "2026-03-07", "2026-03-08"), ("trips in 2024", "2024-01-01", "2025-01-01"),
     ]:  # fmt: skip
         assert (f"{first} 00", f"{until} 00") in days_of(periods(text, NOW, "UTC")), text
-
-
-def test_days_are_those_of_the_zone():
     assert days_of(periods("in May 2025", NOW, "Asia/Tokyo"), "Asia/Tokyo") == [("2025-05-01 00", "2025-06-01 00")]
-
-
-def test_what_names_no_day_behind_us_names_none():
     for text in ("", "nothing here", "February 30", "may I ask", "0000-00-00", "in 5 weeks"):
         assert periods(text, NOW, "UTC") == (), text

@@ -3,8 +3,6 @@
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from om_api.recall.loose import Loose
 from om_api.recall.query import parse_query
@@ -12,7 +10,6 @@ from om_api.recall.ranked_texts import ranked
 from om_api.recall.searching import SURE, search
 from om_api.recall.segment import Findable, Segment, encode
 from om_api.recall.vocabulary import Vocabulary
-from om_api.recall.wording import words_of
 
 NOW = round(datetime(2026, 3, 10, 12, tzinfo=UTC).timestamp() * 1000)
 DAY = 86_400_000
@@ -62,17 +59,6 @@ def test_what_was_asked_for_is_sure_and_what_shares_a_common_word_is_not():
     chance = search(sources, parse_query("is the weather in Lisbon good for sailing", NOW, "UTC"), limit=1)
 
     assert asked[0].certainty > SURE > chance[0].certainty
-
-
-@given(st.lists(st.text(max_size=80), min_size=1, max_size=5), st.data())
-def test_every_word_asked_alone_finds_its_message_among_all(texts, data):
-    messages = [Findable(str(place), "user", place, text) for place, text in enumerate(texts)]
-    sources = [Segment(encode("a", messages[:2])), Loose("b", messages[2:])]
-    place = data.draw(st.integers(0, len(texts) - 1))
-    for word in words_of(texts[place]):
-        if ":" not in word:
-            hits = search(sources, parse_query(word, NOW, "UTC"), limit=10)
-            assert place in {hit.place + 2 * (hit.source.thread == "b") for hit in hits}
 
 
 TALKS = (

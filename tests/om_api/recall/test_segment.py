@@ -39,14 +39,11 @@ def test_what_is_no_segment_is_refused():
 def test_what_was_changed_is_broken_and_what_is_of_another_version_is_not():
     whole = encode("t1", MESSAGES)
     other_version, other_format = whole[:4] + b"\x63\x00" + whole[6:], MAGIC + b"\x63" + whole[4:]
-
     assert [is_broken(value) for value in (whole, other_version, other_format)] == [False] * 3
     assert [is_broken(value) for value in (b"", b"garbage", MAGIC, whole[:8], whole[:-1], whole[:-1] + b"?")] == [
         True
     ] * 6
-
-
-def test_one_that_was_forged_is_broken_whatever_its_checksum_says():
+    # one that was forged is broken whatever its checksum says
     for what in [what for what in FORGED if what != "no message"]:
         value = forged(encode("t1", MESSAGES[:2]), **FORGED[what])
         assert is_broken(value), what

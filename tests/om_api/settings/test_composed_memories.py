@@ -1,24 +1,16 @@
 """`compose`: read in every form it may have, and refused where it leads back."""
 
-import pytest
+from configured import om
 
-from om_api.settings import load_settings
 from om_api.settings.composed_memories import composed_by
 
 
-@pytest.fixture
-def folder(tmp_path):
-    """A folder of settings: `base` and agents' own, each the value of `compose` as YAML."""
-
-    def written(base="[]", **agents):
-        (tmp_path / "observational-memory.yaml").write_text(f"observational_memory:\n  compose: {base}\n")
-        for name, said in agents.items():
-            own = tmp_path / "agents" / name
-            own.mkdir(parents=True, exist_ok=True)
-            (own / "memory.yaml").write_text(f"observational_memory:\n  compose: {said}\n")
-        return load_settings(tmp_path, {})
-
-    return written
+def loaded(folder, base="[]", **agents):
+    """The settings of `base` and of agents' own, each the value of `compose` as YAML."""
+    folder.settings(f"compose: {base}")
+    for name, said in agents.items():
+        folder.agent(name, om(f"compose: {said}"))
+    return folder.load()
 
 
 def told(settings, name):
@@ -28,7 +20,9 @@ def told(settings, name):
 
 
 def test_a_name_alone_stands_for_a_memory_with_the_usual_room(folder):
-    settings = folder("[org]", harold="[team-blue, {resource: org, max_tokens: 2000, share: [decisions, facts]}]")
+    settings = loaded(
+        folder, "[org]", harold="[team-blue, {resource: org, max_tokens: 2000, share: [decisions, facts]}]"
+    )
     assert told(settings, "harold") == [("team-blue", 4_000, ()), ("org", 2_000, ("decisions", "facts"))]
     assert told(settings, "anybody") == [("org", 4_000, ())]
     assert told(settings, "org") == []
@@ -39,7 +33,7 @@ def test_what_cannot_be_composed_is_told_with_what_can(folder):
         *("[org, org]", "[a b]", "[{resource: org, max_tokens: 399}]", "[{resource: org, share: [secrets]}]"),
         *("[{resource: org, most: 5}]", "[{max_tokens: 500}]", "org", f"[{', '.join(f'r{n}' for n in range(9))}]"),
     ):
-        (problem,) = folder(harold=said).problems
+        (problem,) = loaded(folder, harold=said).problems
         assert ("permitted: up to 8, each once" in problem.text, "harold" in problem.file) == (True, True), said
 
 
@@ -49,11 +43,11 @@ def test_a_circle_is_one_error_where_it_closes_and_mended_by_whichever_file_is(f
         ({"a": "[b]", "b": "[a]"}, "compose leads in a circle: b composes a which composes b"),
         ({"a": "[b]", "b": "[c]", "c": "[a]"}, "circle: c composes a which composes b which composes c"),
     ):
-        settings = folder(**agents)
+        settings = loaded(folder, **agents)
         (problem,) = settings.problems
         assert says in problem.text, agents
-    folder(a="[]")
+    folder.agent("a", om("compose: []"))
     settings.refresh()
     assert settings.problems == ()
     assert told(settings, "c") == [("a", 4_000, ())]
-    assert folder("[a, b]", a="[b]", b="[]", c="[]").problems == ()
+    assert loaded(folder, "[a, b]", a="[b]", b="[]", c="[]").problems == ()

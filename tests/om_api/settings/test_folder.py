@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 import pytest
-from configured import VALUES, om
+from configured import VALUES, Folder, om
 
 from om_api.settings import load_settings, loaded
 from om_api.settings.catalogue import GROUPS, SETTINGS, dotted
@@ -123,16 +123,12 @@ def test_a_folder_that_no_agent_can_be_called_is_named_in_one_printable_line(fle
 
 
 def _agent(place, name, days):
-    file = place / "agents" / name / "memory.yaml"
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(om(f"ttl_days: {days}"))
-    return file
+    return Folder(place).agent(name, om(f"ttl_days: {days}"))
 
 
 @pytest.fixture
 def seed(tmp_path):
-    (tmp_path / "config").mkdir()
-    (tmp_path / "config" / "observational-memory.yaml").write_text(om("ttl_days: 5"))
+    Folder(tmp_path / "config").settings("ttl_days: 5")
     return tmp_path
 
 

@@ -11,65 +11,6 @@ from om_api.domain.errors import SettingsError
 from om_api.settings import MemorySettings, load_settings
 from om_api.settings.catalogue import SETTINGS
 
-USERS_BASE = """\
-# config/observational-memory.yaml
-
-observational_memory:
-  enabled: true
-
-  # Token thresholds
-  message_threshold: 30000      # Trigger Observer at 30k tokens
-  observation_threshold: 40000  # Trigger Reflector at 40k tokens
-
-  # Model configuration
-  observer_model: "gemini-2.5-flash"
-  reflector_model: "gemini-2.5-flash"
-
-  # Scope: "thread" (per-conversation) or "resource" (per-user/agent)
-  scope: "resource"  # Cross-session for swarm
-
-  # Token budget sharing
-  share_token_budget: false
-
-  # Storage
-  storage:
-    backend: "redis"
-    redis:
-      host: "192.168.1.186"
-      port: 6379
-      prefix: "cortex:om"
-
-  # Background agent intervals
-  observer_interval: "10s"
-  reflector_interval: "30s"
-
-  # Retention
-  max_observations: 1000
-  max_reflections: 100
-  ttl_days: 90
-"""
-
-
-USERS_HAROLD = """\
-# agents/harold/memory.yaml
-
-observational_memory:
-  scope: "resource"           # Harold remembers across all threads
-  message_threshold: 50000    # Higher threshold for overseer
-  observer_model: "deepseek"  # Cost optimization
-"""
-
-
-def test_the_users_two_files_load_verbatim(folder):
-    folder.base(USERS_BASE)
-    folder.agent("harold", USERS_HAROLD)
-    settings = folder.load()
-    harold = settings.for_agent("harold")
-    assert settings.redis_url == "redis://192.168.1.186:6379/0"
-    assert (harold.message_threshold, harold.observer_models) == (50_000, ("deepseek",))
-    assert harold.reflector_models == settings.memory.observer_models == ("gemini-2.5-flash",)
-    assert settings.problems == ()
-
 
 def test_the_shipped_file_says_what_is_built_in():
     shipped, built_in = (load_settings(ROOT / "config", {}),

@@ -11,7 +11,6 @@ from om_api.domain.errors import SettingsError
 from om_api.settings import MemorySettings, documents
 from om_api.settings.catalogue import SETTINGS, dotted, variable
 from om_api.settings.documents import MOST_BYTES, MOST_LEVELS, MOST_VALUES, parse
-from om_api.settings.files import pieces
 
 
 @pytest.fixture(params=["fast", "plain"])
@@ -107,24 +106,12 @@ def test_an_id_never_becomes_a_path(folder):
     }
 
 
-def test_of_a_broken_file_the_pieces_that_can_be_read_are(folder):
-    file = folder.base(
-        "nonsense: 1\nmodels: {a: {provider: openai}, b: 5}\nobservational_memory:\n  ttl_days: 5\n  observer: 5\n"
-        "  storage: {redis: {prefix: ours}}\n"
-    )
-    assert [sorted(map(dotted, piece)) for piece in pieces(file)] == [
-        ["models.a", "models.a.provider"], ["ttl_days"], ["storage.redis.prefix"]]  # fmt: skip
-
-
-def test_a_preset_stands_above_the_layers_below_the_one_that_states_it(folder):
+def test_a_preset_and_a_model_stand_above_the_layers_below_the_one_that_states_them(folder):
     folder.settings("message_threshold: 20000")
     folder.agent("tiny", om("preset: small"))
     assert folder.load().for_agent("tiny").message_threshold == 1_000
     assert folder.load(OM_PRESET="small").memory.message_threshold == 1_000
     assert folder.load(OM_PRESET="null").for_agent("tiny").message_threshold == 20_000
-
-
-def test_a_model_above_speaks_for_both_whatever_stands_below(folder):
     folder.settings("observer_model: a, reflector_model: b")
     folder.agent("harold", om("model: c"))
     harold = folder.load().for_agent("harold")

@@ -1,8 +1,5 @@
 """While nothing is traced a span is nothing, and nothing that traces is imported."""
 
-import subprocess
-import sys
-
 import pytest
 from opentelemetry import trace
 from opentelemetry.sdk.resources import Resource
@@ -10,7 +7,6 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
-from processes import inherited
 from traced import traced
 
 from om_api.domain.errors import ModelError
@@ -18,29 +14,6 @@ from om_api.domain.values import Scope
 from om_api.telemetry import spans
 from om_api.telemetry.light import LightTracer
 from om_api.telemetry.recording import OtelRecorder
-
-_OFF = """
-import sys
-from om_api import ObservationalMemory, load_settings
-settings = load_settings()
-ObservationalMemory(settings)
-from om_api.http import make_app
-import om_workers.tasks.ticks
-make_app(settings)
-ours = *(f"om_api.telemetry.{name}" for name in ("recording", "exporting", "figures")), "opentelemetry.exporter"
-print([name for name in sys.modules if name.startswith(ours)])
-"""
-
-
-@pytest.mark.nightly
-def test_without_an_endpoint_nothing_of_opentelemetry_is_imported(tmp_path):
-    """By us: FastAPI and redis-py import its API by themselves where it is installed, and nothing that sends."""
-    environ = {name: text for name, text in inherited().items() if not name.startswith("OTEL_")}
-    found = subprocess.run(
-        [sys.executable, "-c", _OFF], cwd=tmp_path, env=environ, capture_output=True, check=True, text=True
-    )
-
-    assert found.stdout.split() == ["[]"]
 
 
 @pytest.fixture

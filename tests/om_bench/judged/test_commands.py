@@ -45,17 +45,6 @@ def test_every_protocol_runs_from_a_file_to_a_score_without_a_model():
         assert "| gemini-2.5-flash | $" in done.stderr, (protocol, of)
 
 
-@pytest.mark.nightly
-def test_what_was_asked_is_not_asked_again_and_more_questions_go_on_in_the_same_folder():
-    om("locomo", *RULES, "--limit", 3, "--out", "run")
-    whole = om("locomo", *RULES, "--out", "run")
-    again = om("locomo", *RULES, "--out", "run")
-
-    assert "Still to do: 8 questions" in whole.stderr
-    assert "Still to do" not in again.stderr
-    assert again.stdout == whole.stdout
-
-
 def test_nothing_that_may_cost_starts_unasked(fake):
     with ModelServer() as server:
         fake(server)

@@ -6,7 +6,6 @@ from contextlib import suppress
 
 import pytest
 from stores import Store
-from structlog.testing import capture_logs
 
 from om_api import load_settings
 from om_api.domain.errors import BudgetReachedError, StoreError
@@ -87,17 +86,6 @@ def test_the_refusal_says_whose_budget_of_what_and_when_to_come_back(store):
     assert "total_budget.calls_per_day" in str(of_all.value)
     assert of_all.value.retryable
     assert 0 < of_all.value.retry_after <= 300
-
-
-def test_a_budget_that_is_used_up_is_logged_once_a_day_for_each_agent(store):
-    book = ledger(store, budget__calls_per_day="0", budget__then="extractive")
-    with capture_logs() as said:
-        for resource in ("harold", "harold", "ada"):
-            with suppress(BudgetReachedError):
-                make(book, resource=resource)
-    assert [(line["event"], line["agent"], line["setting"], line["then"]) for line in said] == [
-        ("budget_reached", agent, "budget.calls_per_day", "extractive") for agent in ("harold", "ada")
-    ]
 
 
 def test_no_budget_stops_what_costs_nothing(store):

@@ -138,17 +138,6 @@ def test_a_request_is_answered_by_the_smallest_tier_that_holds_it():
     assert not caught.value.retryable
 
 
-def test_a_name_by_itself_is_no_tier_of_it_and_where_it_is_nobody_its_reason_is_told():
-    models = registry(
-        OM_MODELS__SMART__TIERS=TIERS, OM_MODELS__SMART__PROVIDER="scripted", OM_MODELS__SIZED__TIERS=TIERS
-    )
-    assert models.itself("smart").name == "smart"
-    for name, why in (("gpt-x", "OPENAI_API_KEY holds no key; set it"), ("sized", "try its tiers, small, middle")):
-        with pytest.raises(ModelError, match=why) as caught:
-            models.itself(name)
-        assert not caught.value.retryable, name
-
-
 def test_a_model_that_cannot_be_used_is_said_once_with_the_reason():
     models = registry(OM_MODELS__SMART__TIERS="[{up_to: 1000, model: gpt-x}]")
     with capture_logs() as logs:

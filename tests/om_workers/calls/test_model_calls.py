@@ -193,19 +193,6 @@ def attempts(world, chunk):
     return int(world.client.hget(f"{world.prefix}:{{harold}}:chunk:{chunk}", "attempts"))
 
 
-def test_two_workers_respect_one_limit(house):
-    """Breaks when workers count by themselves."""
-    world = house(Scripted.echo(name="a"), models__a__limits="{requests_per_minute: 1}")
-    first, second = sealed(world)
-    assert world.perform("observe_chunk", "harold", first) is Outcome.BUFFERED
-    another = world.new_services(guarded=True)
-    another.registry.model_for = world.services.registry.model_for
-    world.services = another
-    with pytest.raises(ModelError, match="at its limits"):
-        world.perform("observe_chunk", "harold", second)
-    assert attempts(world, second) == 0
-
-
 def test_a_chain_survives_the_outage_of_its_first_model_without_an_attempt_lost(house, pauses):
     first, second = says("a", *[DOWN] * 9), Scripted.echo(name="b")
     world = house(first, second)

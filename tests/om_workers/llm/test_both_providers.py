@@ -1,9 +1,9 @@
 """What holds for every provider, through its real SDK, against a server of our own that misbehaves as it is told."""
 
-import contextlib
+import gzip
 import logging
-import socket
 import threading
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 
 import msgspec
@@ -13,8 +13,8 @@ from model_server import Behaviour, Canned, ModelServer, answer_to, whole
 from provider_models import opened
 from structlog.testing import capture_logs
 
-from om_api.domain.errors import ModelError
-from om_workers.llm.base import BilledError, TurnedAwayError
+from om_api.domain.errors import ModelError, SettingsError
+from om_workers.llm.base import BilledError
 from om_workers.process.stopping import StoppedError, Stopping
 
 THREADS = 128  # more than an SDK opens connections unless it is told
@@ -149,15 +149,6 @@ def test_nothing_is_asked_twice_of_a_server_that_fails(server, model):
     assert len(server.calls) == 2
 
 
-def test_a_server_that_is_not_there_is_asked_again(provider):
-    with ModelServer() as gone:
-        pass
-    with opened(provider, gone.root) as model, pytest.raises(ModelError, match="could not be reached") as caught:
-        model.complete(observe(timeout=5.0))
-    assert caught.value.retryable
-    assert isinstance(caught.value, TurnedAwayError)
-
-
 @pytest.mark.parametrize("gets", [Behaviour.stall, Behaviour.drip])
 def test_a_call_that_a_stopping_process_leaves_ends_at_once_and_is_no_fault_of_the_model(server, model, gets):
     """Breaks when that passes for an error of the provider's: the model would be asked again, or its breaker open."""
@@ -175,24 +166,6 @@ def test_a_call_ends_when_its_time_is_over_whatever_the_server_does(server, mode
     error = failing(server, model, gets, observe(timeout=0.3))
     assert error.retryable
     assert "no whole answer within 0.3 s" in str(error)
-
-
-def test_a_server_that_drips_its_headers_is_left_in_time_too(provider):
-    over = threading.Event()
-
-    def drip():
-        connection, _ = listener.accept()
-        with connection, contextlib.suppress(OSError):
-            connection.sendall(b"HTTP/1.1 200 OK\r\nX-Slow: ")
-            while not over.wait(0.05):
-                connection.sendall(b"x")
-
-    with socket.create_server(("127.0.0.1", 0)) as listener, ThreadPoolExecutor(1) as pool:
-        pool.submit(drip)
-        root = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        with opened(provider, root) as model, pytest.raises(ModelError, match=r"no whole answer within 0\.3 s"):
-            model.complete(observe(timeout=0.3))
-        over.set()
 
 
 def test_no_error_and_no_log_tells_the_key_or_a_message(server, model, caplog):
@@ -219,3 +192,33 @@ def test_a_models_own_temperature_size_and_options_are_sent(provider, server):
             model.complete(observe())
         asked = server.last.get("generationConfig", server.last)
         assert (asked.get("temperature"), asked.get(size)) == (temperature, tokens), settings
+
+
+def test_neither_the_key_nor_what_was_said_follows_a_redirect(provider, server, model):
+    """Breaks when redirects are followed: 307 takes the conversation along, and whatever answers a 302 is believed."""
+    path = {"openai": "/v1/chat/completions", "gemini": "/v1beta/models/fake:generateContent"}[provider]
+    with ModelServer() as other:
+        elsewhere = {"Location": f"{other.root.replace('127.0.0.1', 'localhost')}{path}"}
+        for status in (301, 302, 307, 308):
+            error = str(failing(server, model, Canned(status, b"", elsewhere)))
+            assert other.calls == [], status
+            assert (f"refused ({status})" in error, "correct its base_url" in error) == (True, True), status
+
+
+def test_an_answer_without_end_is_left_before_it_fills_the_worker(server, model):
+    """Breaks when a body is read to its end: 200 kB of gzip are 200 MB, and 20 of those end the worker."""
+    bomb = gzip.compress(b" " * 200_000_000, compresslevel=1)
+    for status, body, headers in ((200, bomb, {"Content-Encoding": "gzip"}), (500, b" " * 17_000_000, {})):
+        tracemalloc.start()
+        error = failing(server, model, Canned(status, body, headers))
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert "answered more than 16 MB" in str(error), status
+        assert error.retryable, status
+        assert peak < 100_000_000, status
+
+
+def test_an_address_that_is_none_is_found_before_anything_is_asked(provider):
+    for root in ("http://[::1", "https://host:port"):
+        with pytest.raises(SettingsError, match="base_url is no address"), opened(provider, root):
+            pass

@@ -8,13 +8,12 @@ from functools import partial
 
 import httpx2
 import pytest
-from model_requests import KEY
 
 from om_api.domain.errors import ModelError
 from om_workers.llm.base import BilledError, Request, TurnedAwayError, Usage
 from om_workers.llm.connections import TooLargeError
 from om_workers.llm.deadline import within
-from om_workers.llm.faults import ProviderCall, fault, quote, refusal, retry_after
+from om_workers.llm.faults import ProviderCall, fault, refusal, retry_after
 from om_workers.process.stopping import Stopping
 
 ASKED = ProviderCall("m", "key", Request(purpose="observe", system="", prompt="hello"))
@@ -61,18 +60,6 @@ def test_a_wait_is_read_in_seconds_or_as_a_date_of_the_providers_own_clock():
         ({"retry-after": format_datetime(NOW - timedelta(days=9), usegmt=True), "date": format_datetime(NOW)}, None),
     ]:  # fmt: skip
         assert retry_after(headers) == seconds, (headers, seconds)
-
-
-class Unread(str):
-    __slots__ = ()
-
-    def split(self, *_):
-        raise AssertionError("read to its end")
-
-
-def test_a_provider_that_tells_a_long_story_is_not_read_to_its_end():
-    """Breaks when millions of words are compared with the key: a minute in which a timeout ends nothing."""
-    assert quote({"message": Unread("word " * 2_000)}, KEY, "").startswith("word word")
 
 
 def test_an_answer_that_is_billed_fails_as_it_would_have_failed_for_nothing():

@@ -77,13 +77,6 @@ def test_a_gemini_model_that_cannot_be_asked_says_why():
         assert logs[0]["reason"].startswith(reason), (environ, reason)
 
 
-def test_a_library_that_the_environment_chooses_and_that_is_missing_is_named(monkeypatch):
-    monkeypatch.setenv("GOOGLE_GENAI_HTTP_CLIENT", "httpx")
-    monkeypatch.setattr("google.genai._api_client.httpx", None)
-    with pytest.raises(SettingsError, match="GOOGLE_GENAI_HTTP_CLIENT names what is not installed here; unset it"):
-        Gemini("fake", ModelSettings(), KEY)
-
-
 def test_a_model_thinks_as_much_as_its_options_say_else_a_little(server):
     for model, options, observing, reflecting in [
         ("models/gemini-2.5-pro", {}, 215, 1024),

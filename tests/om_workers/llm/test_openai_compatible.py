@@ -4,14 +4,12 @@ from datetime import date
 
 import pytest
 from model_requests import KEY, failing, observe, refused
-from model_server import Behaviour, Canned
+from model_server import Canned
 from provider_models import close, opened
 from structlog.testing import capture_logs
-from world import World
 
 from om_api import load_settings
-from om_api.domain.errors import ModelError, SettingsError
-from om_api.domain.values import Outcome
+from om_api.domain.errors import SettingsError
 from om_api.settings import ModelSettings
 from om_workers.calls.registry import Registry, key_of
 from om_workers.llm.base import Usage
@@ -106,39 +104,3 @@ def test_a_model_needs_its_key_unless_it_has_an_address(server):
     ((said),) = logs
     assert (said["event"], said["model"]) == ("model_not_available", "gpt-x")
     assert said["reason"] == "OPENAI_API_KEY holds no key; set it to the provider's key and restart the workers"
-
-
-@pytest.fixture
-def world(client, prefix, model):
-    return World(client, prefix, model)
-
-
-def _sealed(world):
-    world.say("[[w1-1]] one", "[[w1-2]] two")
-    world.claim()
-    world.perform("observe", *world.dispatch.queue.popleft()[1])
-    ((_, (_, chunk)),) = world.dispatch.queue
-    return chunk
-
-
-def test_a_429_burns_no_attempt_and_postpones_the_scope(world, server):
-    server.plan = lambda n, purpose: refused(429, "slow down", {"Retry-After": "60"})
-    chunk = _sealed(world)
-    now = world.client.time()[0] * 1000
-    with pytest.raises(ModelError, match="slow down"):
-        world.perform("observe_chunk", "harold", chunk)
-    assert world.client.hget(f"{world.prefix}:{{harold}}:chunk:{chunk}", "attempts") == b"0"
-    assert world.client.zscore(f"{world.prefix}:due:observe", "harold") >= now + 55_000
-    assert len(server.calls) == 1
-
-
-def test_a_wrong_key_or_name_turns_no_message_into_a_placeholder_however_often_it_is_tried(world, server):
-    # were these the message's fault, a typing error in a file would quarantine every message that comes
-    server.plan = lambda n, purpose: refused((401, 403, 404)[n % 3], "no")
-    chunk = _sealed(world)
-    for _ in range(world.settings.memory.observer.max_attempts + 2):
-        with pytest.raises(ModelError):
-            world.perform("observe_chunk", "harold", chunk)
-    server.plan = lambda n, purpose: Behaviour.answer
-    assert world.perform("observe_chunk", "harold", chunk) is Outcome.BUFFERED
-    assert world.client.llen(f"{world.prefix}:{{harold}}:rejected") == 0

@@ -34,16 +34,6 @@ def test_a_conversation_is_told_from_sealed_to_activated(world):
     assert counted(world)["observations"] == len(told(world, "buffered")) == of_all["observations"] > 1
 
 
-def test_what_a_plain_writer_got_wrong_is_told_when_it_is_adopted(world):
-    key = f"{world.prefix}:{{harold}}:messages:t-1"
-    world.client.zadd(key, {"{broken": 1, "[]": 2})
-    world.client.zadd(f"{world.prefix}:adopt", {key: 0})
-    world.sweep()
-    (event,) = told(world, "quarantined")
-    assert (event.thread, event.messages, event.chunk) == ("t-1", 2, None)
-    assert counted(world)["quarantined"] == 2
-
-
 def test_a_budget_that_is_used_up_is_told_once_a_day_however_many_processes_notice(world):
     for services in (world.new_services(), world.new_services()):
         services.events.budget_reached("harold", "budget.calls_per_day", "pause", "2026-11-21")

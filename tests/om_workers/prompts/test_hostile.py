@@ -3,25 +3,17 @@
 import re
 
 from hostile import HALVES, HOSTILE, tags
+from transcripts import message
 
-from om_api.context import View, build
-from om_api.domain.messages import Message
-from om_api.domain.snapshot import Snapshot
 from om_api.domain.tokens import estimate
-from om_api.domain.values import Generation, Observation, Record, Scope, Stored, ThreadState
 from om_workers.prompts.parse import parse_batch, parse_observer, parse_reflector
 from om_workers.prompts.render import batch_request, observer_request, reflector_request
 from om_workers.prompts.threads import without_threads
 
-AT = 1764839700000  # Dec 4 2025, 9:15 AM UTC
 SETTINGS = {"previous_tokens": 2000, "instruction": None, "timezone": "UTC", "temperature": 0.3, "timeout": 120.0}
 REFLECT = {"instruction": None, "timezone": "UTC", "temperature": 0.3, "timeout": 120.0, "target_tokens": 0, "level": 0}
 SECTION = re.compile(r'^<thread id="[A-Za-z0-9._:@+-]+">$|^</thread>$', re.MULTILINE)
 EVERY = [*HOSTILE, *("\n".join(halves) for halves in HALVES)]
-
-
-def message(content, role="user", **fields):
-    return Message(role=role, content=content, at=AT, **fields)
 
 
 def conversation(text):
@@ -46,22 +38,6 @@ def reflect(text, dropped):
     return reflector_request([text, text], dropped=[dropped, dropped], **REFLECT).prompt
 
 
-def context(text):
-    said = Observation(id="o-1", thread_id="t-1", text=text, activation="a", task_state=text)
-    more = [Stored(1.0, said, b""), Stored(2.0, Observation(id="o-2", thread_id="t-2", text=text, activation="a"), b"")]
-    snapshot = Snapshot(
-        scope=Scope("harold"),
-        record=Record(),
-        chunks=[],
-        generation=Generation(n=1, text=f'{noted(text)}\n<thread id="t-1">\n{noted(text)}\n</thread>', created_at=AT),
-        observations=more,
-        messages=conversation(text),
-        thread=ThreadState(id="t-1", current_task=text, suggested_response=text, suggested_response_at=2 * AT),
-        others={"t-2": conversation(text)},
-    )
-    return build(snapshot, View(), estimate, AT)
-
-
 def batch(text):
     threads, tasks = {"t-1": conversation(text)}, {"t-1": text}
     return batch_request(threads, [noted(text)], prior_tasks=tasks, count=estimate, **SETTINGS).prompt
@@ -76,17 +52,3 @@ def test_a_request_has_the_tags_we_wrote_and_no_other_and_a_reply_brings_no_tag_
         read = [parse_observer(reply), *parse_batch(f'<thread id="a">\n{reply}\n</thread>', ["a"]).values()]
         assert tags("\n".join(f"{one.text}\n{one.current_task}" for one in read)) == [], text
         assert tags(SECTION.sub("", parse_reflector(reply).text)) == [], text
-
-
-def test_every_block_of_a_context_has_the_tags_we_wrote_and_no_other():
-    kinds = {"preamble", "reflection", "observations", "continuation", "day", "message", "volatile"}
-    plain = context("x")
-    for text in EVERY[1::4]:
-        made = context(text)
-        assert {block.kind for block in made.blocks} == kinds, text
-        for kind in kinds:
-            assert tags(written(made, kind)) == tags(written(plain, kind)), (text, kind)
-
-
-def written(made, kind):
-    return "\n".join(block.plain for block in made.blocks if block.kind == kind)

@@ -9,39 +9,9 @@ from hypothesis import strategies as st
 from om_api.domain.tags import NAMES
 from om_workers.prompts.parse import parse_observer, parse_reflector
 
-REPLY = """Here are my notes.
-
-<observations>
-Date: Dec 4, 2025
-* 🟡 (09:15) User asked about tea
-  * -> found three shops
-* ✅ (09:20) List of shops sent
-</observations>
-
-<current-task>
-Primary: wait for the user
-</current-task>
-
-<suggested-response>
-Which shop do you like?
-</suggested-response>
-"""
-
 
 def observations(*lines):
     return "\n".join(["<observations>", *lines, "</observations>"])
-
-
-def test_a_reply_is_read_section_by_section():
-    observed = parse_observer(REPLY)
-    assert observed.text.split("\n") == ["Date: Dec 4, 2025", "* 🟡 (09:15) User asked about tea",
-                                         "  * -> found three shops", "* ✅ (09:20) List of shops sent"]  # fmt: skip
-    assert observed.current_task == "Primary: wait for the user"
-    assert observed.suggested_response == "Which shop do you like?"
-    assert (observed.priority, observed.degenerate, observed.readable) == (4, False, True)
-    assert (
-        parse_observer(observations("  Date: Dec 4, 2025", "  * a", "    * b")).text == "Date: Dec 4, 2025\n* a\n  * b"
-    )
 
 
 def test_an_empty_block_says_that_nothing_was_worth_noting_and_no_block_is_unreadable():
@@ -115,6 +85,9 @@ def test_a_block_is_found_where_its_tags_stand_on_lines_and_without_a_whole_bloc
     assert parse_observer(text).text == ("* User typed &lt;/observations> and &lt;observations> in the form\n* second")
     assert parse_observer("  <Observations>* a\n\t</OBSERVATIONS> bye").text == "* a"
     assert parse_observer(f"{observations('* a')}\nand\n{observations('', '* b', '')}").text == "* a\n* b"
+    assert (
+        parse_observer(observations("  Date: Dec 4, 2025", "  * a", "    * b")).text == "Date: Dec 4, 2025\n* a\n  * b"
+    )
     text = observations("* a", "<current-task>", "x", "</current-task>", "* b")
     assert parse_observer(text).text == "* a\n* b"
     assert parse_observer(text).current_task == "x"

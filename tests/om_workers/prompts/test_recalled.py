@@ -1,15 +1,16 @@
 """What an agent was shown of its memory is not observed again; what only looks like it is."""
 
 import json
+from functools import partial
 from itertools import product
 
 import pytest
+import transcripts
 from world import World
 
 from om_api.context.alternation import EARLIER
 from om_api.context.signature import Signer
 from om_api.context.stable import CONTINUATION, PREAMBLE
-from om_api.domain.messages import Message
 from om_api.domain.tokens import estimate
 from om_api.domain.values import Scope
 from om_workers.llm.extractive import Extractive
@@ -18,7 +19,6 @@ from om_workers.prompts.recalled import NOTE, Shown
 from om_workers.prompts.render import observer_request
 from om_workers.prompts.transcript import format_messages
 
-AT = 1764839700000  # Dec 4 2025, 9:15 AM UTC
 KEY = "5e" * 16
 HAROLD = Shown(KEY, Scope("harold"))
 OF_MEMORY, OF_THREAD = Signer.of_memory(KEY, Scope("harold")), Signer.of_thread(KEY, "t-1")
@@ -30,12 +30,11 @@ MEMORY = [NOTES, REFLECTED, CONTINUATION, EARLIER, TODAY, PREAMBLE, f"{PREAMBLE}
 SETTINGS = {"previous_tokens": 0, "instruction": None, "timezone": "UTC", "temperature": 0.3, "timeout": 120.0}
 
 
-def message(content, role="user", **fields):
-    return Message(role=role, content=content, at=AT, **{"thread_id": "t-1"} | fields)
+message = partial(transcripts.message, thread_id="t-1")
 
 
 def result(value):
-    return message([{"type": "tool-result", "tool_call_id": "c1", "name": "recall", "result": value}], "tool")
+    return message([transcripts.outcome(value, name="recall")], "tool")
 
 
 def request(*messages):
@@ -66,7 +65,7 @@ def test_memory_in_a_message_is_replaced_by_a_note_and_what_stands_beside_it_is_
 def test_memory_in_what_a_tool_returns_or_is_given_is_not_observed_again():
     for memory in MEMORY:
         stored = {"prompt": [{"role": "system", "content": f"You are Harold.\n\n{memory}"}]}
-        call = {"type": "tool-call", "tool_call_id": "c1", "name": "save", "args": {"text": memory}}
+        call = transcripts.call({"text": memory}, name="save")
         made = request(
             result(stored), result(json.dumps(stored)), message([{**call, "args": json.dumps(stored)}, call])
         )

@@ -5,6 +5,7 @@ import random
 import re
 
 from hostile import HALVES, HOSTILE
+from transcripts import AT
 
 from om_api.context import View, build
 from om_api.context.signature import Signer
@@ -18,7 +19,6 @@ from om_workers.llm.extractive.units import units
 from om_workers.prompts.recalled import NOTE, Shown
 from om_workers.prompts.render import observer_request
 
-AT = 1764839700000  # Dec 4 2025, 9:15 AM UTC
 KEY = "5e" * 16
 SETTINGS = {"previous_tokens": 0, "instruction": None, "timezone": "UTC", "temperature": 0.3, "timeout": 120.0}
 ENDS = ["\n", "\r", "\r\n", "\n\n", "\v", "\f", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029"]

@@ -3,9 +3,9 @@
 import re
 
 import pytest
+from transcripts import call, message
 
 from om_api.domain.kept.extractors import KNOWN, Extractor
-from om_api.domain.messages import Message
 from om_api.domain.tokens import estimate
 from om_workers.prompts import further
 from om_workers.prompts.evidence import Evidence
@@ -18,11 +18,9 @@ from om_workers.prompts.repetition import is_degenerate
 
 def test_says_nothing_knows_none_in_many_ways_and_what_only_begins_like_it():
     for text in [
-        "", " \n ", "-", "—", "...", "✅", "None", "none.", "(none)", "<none>", "`none`", "**None**", "N/A", "n.a.",
-        "NA", "null", "Not applicable", "nothing else", "nothing pending", "Nothing is pending.",
-        "There is nothing pending right now", "No current task.", "no open tasks at the moment",
-        "There are no pending tasks", "no outstanding questions", "No response needed", "no further action required",
-        "Task completed", "All tasks completed.", "Everything is done", "None (all done)", "Primary:",
+        "", " \n ", "—", "...", "✅", "none.", "(none)", "<none>", "`none`", "**None**", "N/A", "n.a.", "null",
+        "Not applicable", "There is nothing pending right now", "no open tasks at the moment",
+        "no outstanding questions", "No response needed", "All tasks completed.", "None (all done)", "Primary:",
         "Primary: none\nSecondary: none", "Primary: none; secondary: none", "**Primary:** none",
         "* Primary: n/a\n* Secondary: waiting for the user", "None - waiting for the user's next message",
         "Suggested response: none", "No pending tasks or requests", "Not specified", "Idle", "TBD",
@@ -185,14 +183,8 @@ def test_an_honest_list_is_no_loop_until_it_repeats_more_than_it_may():
         assert (is_degenerate("\n".join(honest)), is_degenerate("\n".join(loop))) == (False, True), name
 
 
-AT = 1764839700000  # Dec 4 2025, 9:15 AM UTC
 SETTINGS = {"previous_tokens": 2000, "instruction": None, "timezone": "UTC", "temperature": 0.3, "timeout": 120.0}
 PICTURE = {"type": "image", "name": "p"}
-CALL = {"type": "tool-call", "tool_call_id": "c1", "name": "search", "args": {}}
-
-
-def message(content, role="user", **fields):
-    return Message(role=role, content=content, **{"at": AT} | fields)
 
 
 def batch(threads, previous=(), **fields):
@@ -223,7 +215,7 @@ def test_a_batch_shows_each_thread_in_a_section_between_memory_and_task():
     prompt = batch({"t-1": [message(" ")], "t-2": [message("hello")]}).prompt
     assert '<thread id="t-2">' in prompt
     assert '"t-1"' not in prompt
-    prompt = batch({"t-1": [message([PICTURE, CALL])], "t-2": [message([PICTURE, CALL])]}).prompt
+    prompt = batch({"t-1": [message([PICTURE, call({})])], "t-2": [message([PICTURE, call({})])]}).prompt
     assert re.findall(r"\[Image #\d", prompt) == ["[Image #1", "[Image #2"]
     assert prompt.count("Tool Call search") == 2
 

@@ -13,37 +13,13 @@ from om_api.domain.errors import SettingsError
 from om_api.domain.messages import Message
 from om_api.domain.tokens import estimate
 from om_workers.prompts.encoded import HIDDEN, without_encoded, without_encrypted
-from om_workers.prompts.facts import FactKind
 from om_workers.prompts.library import guidance, prompt, variants
 from om_workers.prompts.lines import is_important
 from om_workers.prompts.parse import parse_observer, parse_reflector
 from om_workers.prompts.previous import trim_previous
 from om_workers.prompts.render import observer_request, reflector_request
-from om_workers.prompts.statements import bodies, statements
 from om_workers.prompts.transcript import format_messages
 from om_workers.prompts.wording import let_go
-
-NOTES = """Date: Mar 6, 2026
-* 🔴 (09:00) User met Ada
-  * -> in Graz
-<thread id="t-1">
-* 🟡 Pattern: meets people
-  * -> often
-* 🟢 (10:00) Ada likes tea
-</thread>"""
-
-
-def test_statements_have_importance_place_and_facts():
-    header, met, where, tea = statements([NOTES])
-    assert (header.header, header.kind, header.place) == (True, None, 0.0)
-    assert (met.text, met.priority, met.kind) == ("User met Ada", 5, FactKind.IMPORTANT)
-    assert (where.text, where.nested, where.priority, where.kind) == ("in Graz", True, 5, None)
-    assert (tea.priority, tea.place, [fact.key for fact in tea.facts]) == (1, 1.0, ["ada"])
-    assert list(bodies(NOTES))[:3] == ["Date: Mar 6, 2026", "User met Ada", "in Graz"]
-    assert len(list(bodies(NOTES))) == 6
-    for text, places in (("* a\n* b", [0.0, 1.0]), ("* a", [0.0])):
-        assert [line.place for line in statements([text])] == places, text
-
 
 BOAT = "Date: Nov 20, 2026\n* 🔴 (09:30) Harold sails his green boat to Lerwick\n* 🟢 (09:31) He yawned twice"
 TEA = "Date: Nov 20, 2026\n* 🟡 (10:00) The kettle needs another handle before Christmas"
@@ -183,9 +159,6 @@ def test_trim_keeps_important_lines_of_the_head_with_markers():
     notes = [note(f"n{n}") for n in range(8)]
     notes[5] = note("n5", "🔴")
     assert trim_previous("\n".join(notes), 13, words).split("\n") == ["[5 observations truncated here]", *notes[5:]]
-    notes = [note(f"n{n}", "🔴" if n < 10 else "🟡") for n in range(20)]
-    kept = [line for line in trim_previous("\n".join(notes), 26, words).split("\n") if line.startswith("*")]
-    assert kept == [*notes[7:10], *notes[17:]]
 
 
 @given(st.lists(st.tuples(st.sampled_from("🔴✅🟡🟢"), st.integers(1, 12)), min_size=1, max_size=40), st.integers(1, 200),
@@ -207,12 +180,9 @@ def test_calls_and_outcomes_are_worded():
     for part, line in [
         (call({"q": "tea", "n": 2}), 'Tool Call search (9:15 AM): {"q":"tea","n":2}'),
         (call("tea"), "Tool Call search (9:15 AM): tea"),
-        (call(None), "Tool Call search (9:15 AM): [arguments unavailable]"),
         (call(" "), "Tool Call search (9:15 AM): [arguments unavailable]"),
         ({"type": "tool-call"}, "Tool Call unnamed (9:15 AM): [arguments unavailable]"),
         (outcome("3 shops"), "Tool Result search (9:15 AM): 3 shops"),
-        (outcome({"shops": [1]}), 'Tool Result search (9:15 AM): {"shops":[1]}'),
-        (outcome(None), "Tool Result search (9:15 AM): [empty result]"),
         (outcome("  "), "Tool Result search (9:15 AM): [empty result]"),
         (outcome(0), "Tool Result search (9:15 AM): 0"),
         (outcome("no such host", is_error=True), "Tool Error search (9:15 AM): no such host"),
@@ -317,21 +287,14 @@ def test_the_observer_gets_prior_memory_then_history_then_its_task_and_a_request
     assert request.system.startswith(prompt("observer"))
     assert "Mind the ships." not in request.prompt
     request = observe(message("hello"), previous=["* a", "* b"], timezone="Asia/Tokyo")
-    assert request.purpose == "observe"
-    assert request.messages == (message("hello"),)
-    assert request.previous == "* a\n* b"
-    assert (request.temperature, request.timeout) == (0.3, 120.0)
-    assert request.timezone == "Asia/Tokyo"
+    assert (request.messages, request.previous) == ((message("hello"),), "* a\n* b")
     assert "Asia/Tokyo" in request.prompt
-    assert (request.style, observe(message("hello"), style="terse").style) == ("sentences", "terse")
 
 
 def test_the_reflector_gets_the_memory_then_its_task_by_level():
     request = reflect("* 🔴 old", "* 🟡 new", target_tokens=20_000, timezone="Asia/Tokyo")
     places = [request.prompt.index(text) for text in ("<memory>", "old", "new", "</memory>", "<task>", "Asia/Tokyo")]
     assert places == sorted(places)
-    assert request.purpose == "reflect"
-    assert request.observations == ("* 🔴 old", "* 🟡 new")
     assert "20,000 tokens" in request.prompt
     for level in (1, 2, 3, 4):
         request = reflect("* a", level=level)

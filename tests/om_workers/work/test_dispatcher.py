@@ -80,20 +80,6 @@ def test_a_worker_that_was_not_heard_of_for_a_beat_and_a_half_counts_no_more(wor
     assert dispatcher.capacity("observe") == 7
 
 
-def test_whoever_begins_a_task_hands_out_what_comes_next(world, dispatcher):
-    """Catches a queue that only ticks fill: a fleet would do its concurrency's worth of work in ten seconds."""
-    _mark(world, *(f"agent-{n}" for n in range(9)))
-    dispatcher.fill("observe", 9)
-    done = []
-    while world.dispatch.queue:
-        _, task = world.dispatch.queue.popleft()
-        assert dispatcher.begin("observe", *task)
-        done.append(task[0])
-        dispatcher.refill("observe")
-        assert _waiting(world) <= 4
-    assert done == [f"agent-{n}" for n in range(9)]
-
-
 def _lease_is_over(world, at=1):
     index = world.services.keys.due_observe
     for key in (index, queued(index)):
@@ -207,14 +193,10 @@ def test_what_the_broker_did_not_take_keeps_no_place_and_is_handed_out_when_it_i
     assert _queue(world) == ["a", "b", "c"]
 
 
-def test_what_goes_wrong_with_handing_out_the_next_is_said_and_stops_no_work(world, dispatcher, monkeypatch):
-    def away(*_):
-        raise StoreError("the broker is away", stored=False)
-
+def test_what_goes_wrong_with_handing_out_the_next_is_said_and_stops_no_work(world):
     _mark(world, "harold")
-    dispatcher = Dispatcher(world.services._replace(queues=type("Away", (), {"observe": away, "reflect": away})()))
     with capture_logs() as lines:
-        dispatcher.refill("observe")
+        Dispatcher(world.services._replace(queues=_Refusing(world, 0))).refill("observe")
     assert [(line["event"], line["queue"]) for line in lines] == [("refill_failed", "observe")]
 
 

@@ -107,14 +107,3 @@ def test_what_extractors_find_goes_with_the_observation(client, prefix):
     told = {each.kind: each.extractors for each in world.om.events("0").events if each.extractors}
     assert (made.extracted, made.common) == ({"mood": "calm"}, ())
     assert told == {"extracted": "mood", "extraction_refused": "contacts"}
-
-
-def test_each_kind_of_work_on_each_scope_has_a_lock_of_its_own_where_its_resource_lives(world):
-    """Catches two threads that wait for each other, and a lock that a cluster keeps elsewhere than the memory."""
-    scopes = (Scope("harold"), Scope("harold", "t-1"), Scope("harold", "t-2"), Scope("albert"))
-    names = {
-        (scope, what): world.services.lock_name(scope, what) for scope in scopes for what in ("observe", "reflect")
-    }
-    assert len(set(names.values())) == 8
-    assert all(f"{{{scope.resource}}}" in name for (scope, _), name in names.items())
-    assert world.services.lock_name(scopes[0], "observe") == names[scopes[0], "observe"]

@@ -194,14 +194,7 @@ def test_a_request_whose_reflection_was_overtaken_still_stands(world):
     """Time 0: it thinks about an observation. Time 5: its owner has it forgotten. Time 9: the commit is refused."""
     _fill(world, 12)
     world.settle()
-    echo = world.model.complete
-
-    def overtaken(request):
-        if request.purpose == "reflect":
-            world.om.forget(world.om.observations("harold")[0].id, "harold")
-        return echo(request)
-
-    world.model.complete = overtaken
+    world.while_it_thinks(lambda: world.om.forget(world.om.observations("harold")[0].id, "harold"), "reflect")
     world.om.force_reflect("harold")
     assert world.reflector().reflect("harold") is Outcome.SUPERSEDED
     assert _requested(world)
@@ -225,19 +218,10 @@ def _pinnable(world, n=0):
     return world.om.observations("harold")[n].text.split("\n")[-1].strip()
 
 
-def _saying(text):
-    return f"<observations>\n{text}\n</observations>"
-
-
-@pytest.fixture
-def content(client, prefix):
-    return World(client, prefix, reflection__max_loss="1")
-
-
 @pytest.mark.parametrize("meanwhile", ["pin", "unpin", "forget"])
-def test_what_is_pinned_while_a_model_thinks_is_put_in_and_no_model_asked_again(content, meanwhile):
+def test_what_is_pinned_while_a_model_thinks_is_put_in_and_no_model_asked_again(client, prefix, meanwhile):
     """Time 0: the notes are read. Time 5: a line of them is pinned. Time 9: the answer lacks it; asked once, it is put in."""
-    world = content
+    world = World(client, prefix, reflection__max_loss="1")
     _fill(world, 12)
     world.settle()
     line, before = _pinnable(world), _pinnable(world, 1)
@@ -245,12 +229,8 @@ def test_what_is_pinned_while_a_model_thinks_is_put_in_and_no_model_asked_again(
     first = world.om.observations("harold")[0]
     happens = {"pin": lambda: world.om.pin(line, "harold"), "unpin": lambda: world.om.unpin(before, "harold"),
                "forget": lambda: world.om.forget(first.id, "harold")}[meanwhile]  # fmt: skip
-
-    def think(_):
-        happens()
-        return _saying("* nothing of it")
-
-    world.model = Scripted(think)
+    world.model = Scripted("<observations>\n* nothing of it\n</observations>")
+    world.while_it_thinks(happens)
     world.om.force_reflect("harold")
     outcome = world.reflector().reflect("harold")
     assert len(world.model.requests) == 1

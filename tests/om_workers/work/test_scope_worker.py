@@ -69,41 +69,38 @@ def test_what_activation_brings_about_is_seen_before_more_is_sealed(world):
     assert _look(world) is Outcome.SEALED
 
 
+def _after_a_seal(world, then):
+    """Something follows whatever a look seals, which says whether that was asked for."""
+
+    class Overtaken(ScopeWorker):
+        def seal(self, state, move):
+            did = super().seal(state, move)
+            then(bool(move.threads))
+            return did
+
+    world.scope_worker = lambda: Overtaken(world.services)
+
+
 def test_a_request_made_while_a_chunk_is_cut_is_not_taken_for_the_one_that_was_answered(world):
     """Time 0: request A waits for its chunk. Time 1: a look seals by size. Time 2: B is asked. Time 3: the look goes on.
 
     Catches a look that counts A as handled though it sealed nothing for it: B would be answered with messages raw.
     """
 
-    class Overtaken(ScopeWorker):
-        def seal(self, state, move):
-            did = super().seal(state, move)
-            if not move.threads:
-                world.om.force_observe("t-1", "harold")
-            return did
-
     _say(world, 2)
     world.om.force_observe("t-1", "harold")
     _look(world)
     _say(world, 3)
-    world.scope_worker = lambda: Overtaken(world.services)
+    _after_a_seal(world, lambda asked: asked or world.om.force_observe("t-1", "harold"))
     _look(world)
     assert world.services.run(scope_state.look(world.services.keys, HAROLD)).unsealed == {}
 
 
 def test_a_request_waits_for_what_was_sealed_for_it_and_not_for_what_the_same_look_seals_later(world):
     """Time 0: a look seals for a request. Time 1: so much is said that it seals by size. Time 2: it waits for the first."""
-
-    class Talkative(ScopeWorker):
-        def seal(self, state, move):
-            did = super().seal(state, move)
-            if move.threads:
-                _say(world, 2)
-            return did
-
     _say(world, 2)
     world.om.force_observe("t-1", "harold")
-    world.scope_worker = lambda: Talkative(world.services)
+    _after_a_seal(world, lambda asked: asked and _say(world, 2))
     _look(world)
     (first, second) = _chunks(world)
     (request,) = world.services.run(scope_state.look(world.services.keys, HAROLD)).forced.values()
@@ -151,8 +148,8 @@ def test_a_memory_is_observed_in_the_scope_it_began_with_whatever_the_settings_s
     assert world.scope_worker().observe(meant).outcome is Outcome.SEALED
 
 
-@pytest.mark.parametrize("why", ["full", "too many", "a drain waits"])
-def test_an_activation_after_which_a_reflection_is_due_marks_it(client, prefix, why):
+@pytest.mark.parametrize("why", ["full", "too many", "a drain waits", "nothing"])
+def test_an_activation_marks_a_reflection_that_is_due_after_it_and_no_other(client, prefix, why):
     options = {"full": {"observation_threshold": "100"}, "too many": {"max_observations": "2"}}
     world = World(client, prefix, **options.get(why, {}))
     _say(world, 9)
@@ -162,15 +159,7 @@ def test_an_activation_after_which_a_reflection_is_due_marks_it(client, prefix, 
     client.delete(_index(world, "reflect"))
     _say(world, 1)
     assert _look(world) is Outcome.ACTIVATED
-    assert _due(world, "reflect")
-
-
-def test_an_activation_that_fills_nothing_leaves_the_reflector_alone(world):
-    _say(world, 9)
-    world.settle()
-    _say(world, 1)
-    assert _look(world) is Outcome.ACTIVATED
-    assert world.client.zcard(_index(world, "reflect")) == 0
+    assert _due(world, "reflect") is (why != "nothing")
 
 
 def test_a_seal_in_a_full_memory_leaves_the_reflector_alone(world):

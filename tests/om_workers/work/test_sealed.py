@@ -5,9 +5,7 @@ import pytest
 from om_api.domain.errors import ModelError
 from om_api.domain.values import Chunk, Observation, Outcome, Scope
 from om_api.store.memory import chunks, scope_state
-from om_workers.llm.base import Reply
 from om_workers.llm.scripted import Scripted
-from om_workers.prompts.parse import Observed
 from om_workers.work import sealed
 from om_workers.work.sealed import batches
 
@@ -31,18 +29,6 @@ def test_what_is_gone_or_observed_is_left_out_and_shown_to_who_comes_next(world)
     (found,) = sealed.read(world.services, HAROLD, ["nobody", first, second])
     assert found.chunk.id == second
     assert ["[[w1-1]] one" in text for text in found.texts] == [True]
-
-
-def test_an_observation_covers_the_messages_of_its_chunk_from_the_first_to_the_last(world):
-    (found,) = sealed.read(world.services, HAROLD, [_sealed(world, "one", "two", "three")])
-    observed = Observed(text="* noted", priority=3, current_task="rest", suggested_response="Go on")
-    made = sealed.observation_of(found, observed, Reply(text="", model="m", cost=0.5), 7)
-    ids = tuple(message.id for message in found.messages)
-    assert (made.id, made.thread_id) == (found.chunk.id, "t-1")
-    assert (made.message_ids, made.source_range) == (ids, (ids[0], ids[2]))
-    assert (made.from_, made.to) == (found.messages[0].at, found.messages[2].at)
-    assert (made.text, made.priority, made.task_state, made.suggested_response) == ("* noted", 3, "rest", "Go on")
-    assert (made.tokens, made.message_tokens, made.model, made.cost) == (7, 150, "m", 0.5)
 
 
 def chunk(tokens, *, attempts=0, thread="t"):

@@ -36,31 +36,17 @@ def test_a_plain_writer_who_gives_no_hint_is_found_by_looking_at_the_keys(world)
     assert world.om.stats("harold").message_tokens > 0
 
 
-def test_scores_in_seconds_micro_and_nanoseconds_are_repaired(world):
-    at = 1_763_600_000_000
-    for name, score in (("s", at / 1000), ("ms", at), ("us", at * 1000), ("ns", at * 1_000_000)):
-        _plain(world, name, score=score)
-    world.sweep()
-    members = world.client.zrange(f"{world.prefix}:{{harold}}:messages:t-1", 0, -1, withscores=True)
-    assert {score for _, score in members} == {at}
-
-
-def test_a_scope_that_fell_off_the_due_index_is_marked_again(world):
-    world.say("hello")
-    world.settle()
-    world.client.delete(f"{world.prefix}:due:observe")
-    _looked_long_ago(world)
-    assert world.sweep().marked == 1
-    assert _due(world) == {"harold"}
-
-
-def test_a_scope_that_somebody_put_off_further_than_any_deadline_is_marked_again(world):
+def test_a_scope_that_fell_off_the_index_or_was_put_off_further_than_any_deadline_is_marked_again(world):
     world.say("hello", "again", "and again", tokens=10)
     world.settle()
-    world.client.zadd(f"{world.prefix}:due:observe", {"harold": time.time() * 1000 + 10 * _DAY_MS})
-    _looked_long_ago(world)
-    assert world.sweep().marked == 1
-    assert world.client.zscore(f"{world.prefix}:due:observe", "harold") <= time.time() * 1000 + 60_000
+    index = f"{world.prefix}:due:observe"
+    for put_off in (False, True):
+        world.client.delete(index)
+        if put_off:
+            world.client.zadd(index, {"harold": time.time() * 1000 + 10 * _DAY_MS})
+        _looked_long_ago(world)
+        assert world.sweep().marked == 1, put_off
+        assert world.client.zscore(index, "harold") <= time.time() * 1000 + 60_000, put_off
 
 
 def _stirred_long_ago(world, resource, days=2.0):
@@ -341,22 +327,6 @@ def test_a_reflection_that_is_drafted_is_marked_no_sooner_than_it_is_due(world):
         world.client.delete(f"{world.prefix}:due:reflect")
         _looked_long_ago(world)
         assert world.sweep().marked == marked, tokens
-
-
-def test_a_reflection_that_is_due_is_marked_and_no_other(client, prefix):
-    record, before = f"{prefix}:{{harold}}:record", {}
-    rows = [("nothing", {}, "1000"), ("full", {"observation_tokens": 2500}, "1000"),
-            ("too many", {"observation_count": 3}, "3"), ("asked for", {"force-reflect": "r"}, "1000")]  # fmt: skip
-    world = World(client, prefix)
-    world.say(*[f"message {n}" for n in range(9)])
-    world.settle()
-    before = client.hgetall(record)
-    for why, fields, most in rows:
-        client.delete(record, f"{prefix}:due:reflect")
-        client.hset(record, mapping={**before, **fields})
-        _looked_long_ago(world)
-        World(client, prefix, max_observations=most).sweep()
-        assert bool(client.zcard(f"{prefix}:due:reflect")) is (why != "nothing"), why
 
 
 def test_a_score_that_is_endless_hurts_only_whose_it_is(world):

@@ -92,16 +92,9 @@ def test_a_name_with_an_address_that_is_not_public_is_not_connected_to(names, co
     assert attempt("https://hooks.example.org/", private=True).error == ""
 
 
-@pytest.mark.parametrize(
-    ("host", "trusted", "error"),
-    [
-        ("hooks.test", True, ""),
-        ("other.test", True, "its certificate cannot be trusted"),
-        ("hooks.test", False, "its certificate cannot be trusted"),
-    ],
-)
+@pytest.mark.parametrize(("host", "trusted"), [("hooks.test", True), ("other.test", True), ("hooks.test", False)])
 def test_a_receiver_must_have_the_certificate_of_its_name_though_its_address_is_connected_to(
-    names, receiver, monkeypatch, host, trusted, error
+    names, receiver, monkeypatch, host, trusted
 ):
     context, asked = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), []
     context.load_cert_chain(CERTIFICATE)
@@ -110,6 +103,7 @@ def test_a_receiver_must_have_the_certificate_of_its_name_though_its_address_is_
     if trusted:
         monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATE))
     names[host] = [["127.0.0.1"]]
+    error = "" if (host, trusted) == ("hooks.test", True) else "its certificate cannot be trusted"
     assert attempt(f"https://{host}:{receiver.port}/", private=True).error == error
     assert asked == [host]
     assert len(receiver.came) == (error == "")

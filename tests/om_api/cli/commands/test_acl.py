@@ -83,12 +83,3 @@ def test_what_cannot_be_meant_is_refused_and_nothing_is_set(om, om_json):
         refused = om("acl", *words.split())
         assert (refused.exit_code, says in refused.stderr) == (2, True), words
     assert om_json("acl", "--list") == []
-
-
-def test_whoever_may_not_make_users_is_told_so(om, bare, server_url, prefix):
-    password = om("acl", "harold", "--apply", "--generate").stdout.strip()
-    url = server_url.replace("://", f"://{quote(f'{prefix}/harold/writer', safe='')}:{password}@")
-    refused = bare("--url", url, "acl", "albert", "--apply", "--generate")
-    assert (refused.exit_code, refused.stdout) == (3, "")
-    assert "this ACL user may not do that" in refused.stderr
-    assert password not in refused.output

@@ -3,23 +3,13 @@
 import gzip
 import json
 import re
-import threading
-from contextlib import contextmanager
 
 import pytest
 
 from om_api.domain.errors import ModelError
 
 
-def test_a_memory_is_cleared_after_a_yes(om, observed):
-    result = om("clear", "harold", stdin="y\n")
-    assert result.exit_code == 0
-    assert result.stdout.startswith("cleared: ")
-    assert "Remove the whole memory of harold? This cannot be undone." in result.stderr
-    assert observed.covering() == []
-
-
-def test_nothing_is_removed_without_a_yes(om, observed):
+def test_a_memory_is_cleared_after_a_yes_alone(om, observed):
     before = observed.covering()
     for answer in ("n\n", "\n", ""):
         for words in ("clear harold", "clear harold t-1", "forget harold o-1"):
@@ -27,6 +17,10 @@ def test_nothing_is_removed_without_a_yes(om, observed):
             assert (result.exit_code, result.stdout) == (2, ""), (words, answer)
             assert "nothing was removed" in result.stderr, (words, answer)
             assert observed.covering() == before, (words, answer)
+    result = om("clear", "harold", stdin="y\n")
+    assert (result.exit_code, result.stdout.startswith("cleared: ")) == (0, True)
+    assert "Remove the whole memory of harold? This cannot be undone." in result.stderr
+    assert observed.covering() == []
 
 
 def test_in_thread_scope_a_thread_must_be_named(om, reflected):
@@ -59,16 +53,10 @@ def told(world):
 def test_it_lists_asks_and_removes(om, told):
     result = om("erase", "harold", "--matching", "4711", stdin="y\n")
     assert result.exit_code == 0
-    assert "2 messages:\n  t-1 m-1\n  t-1 m-3\n" in sorted_messages(result.stdout)
-    assert "1 observed again without it:" in result.stdout
+    assert {"2 messages:", "  t-1 m-1", "  t-1 m-3", "1 observed again without it:"} <= {*result.stdout.splitlines()}
     assert "Remove this from the memory of harold? This cannot be undone." in result.stderr
     assert "backups and exported files are not reached" in result.stderr
     assert told.covering() == ["m-2", "m-4"]
-
-
-def sorted_messages(text):
-    head, *rest = text.splitlines(keepends=True)
-    return head + "".join(sorted(rest[:2])) + "".join(rest[2:])
 
 
 def test_without_a_yes_nothing_changes_and_what_cannot_be_erased_is_said_in_a_line(om, told):
@@ -113,45 +101,16 @@ def test_text_is_read_from_stdin_and_none_pushes_nothing(om):
     assert om("context", "harold", "t-1").stdout.count("user: grüße\n\tzwei\n") == 2
 
 
-def test_a_message_as_a_vendor_writes_it_is_pushed_as_it_is(om, world):
+def test_a_message_as_a_vendor_writes_it_is_pushed_as_it_is_and_what_is_none_is_not(om, world):
     call = {"id": "fc-1", "type": "function_call", "call_id": "c-1", "name": "look", "arguments": "{}"}
     pushed = om("push", "harold", "t-1", "--message", json.dumps(call))
     om("push", "harold", "t-1", "--message", stdin='{"type": "function_call_output", "call_id": "c-1", "output": "4"}')
     assert pushed.stdout == "fc-1 added\n"
     assert [message.role for message in world.context().messages] == ["assistant", "tool"]
     assert world.context().as_openai_responses()[1]["output"] == "4"
-
-
-def test_what_is_no_message_is_not_pushed(om):
     for given in ["hello", "[]", '{"role": "robot", "content": "x"}', "[" * 5000]:
         result = om("push", "harold", "t-1", "--message", given)
         assert (result.exit_code, result.stderr.count("\n")) == (2, 1), given
-
-
-def test_what_comes_too_fast_is_told_with_when_to_repeat_it(om, monkeypatch):
-    monkeypatch.setenv("OM_PUSH_LIMITS__MESSAGES_PER_SECOND", "0.02")
-    om("push", "harold", "t-1", "one")
-    refused = om("push", "harold", "t-1", "two", "--id", "m-2")
-    assert refused.exit_code == 3
-    assert "harold takes 0.02 messages a second (push_limits)" in refused.stderr
-    assert "repeat the call with the same ids in" in refused.stderr
-
-
-@contextmanager
-def working(world):
-    over = threading.Event()
-
-    def work():
-        while not over.wait(0.02):
-            world.tick()
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join()
 
 
 def test_a_name_that_nobody_knows_is_no_success(om, world):
@@ -181,14 +140,6 @@ def test_a_request_that_a_budget_holds_says_so_and_until_when(om, world, monkeyp
         r"held: the budget of harold is used up \(budget.calls_per_day\)\s+until 20\d\d-\d\d-\d\dT00:00:00Z",
         result.stderr,
     )
-
-
-def test_what_is_raw_is_observed_when_asked_for(om, world):
-    world.say("hello")
-    with working(world):
-        result = om("observe", "harold", "t-1", "--wait", "20")
-    assert result.stdout == "activated\n"
-    assert len(world.om.observations("harold")) == 1
 
 
 CHAT = [{"role": "user" if n % 2 == 0 else "assistant", "content": f"turn {n}"} for n in range(5)]
@@ -269,28 +220,24 @@ BROKEN = '{"role":"robot","content":"beep \x1b[2J"}'
 
 @pytest.fixture
 def poisoned(world):
-    """Harold's memory with a malformed member and an unobservable message in its quarantine; `allow()` mends the model."""
-    blocked, echo = [True], world.model.complete
+    """Harold's memory with a malformed member and an unobservable message in its quarantine."""
+    echo = world.model.complete
 
     def complete(request):
-        if blocked and any(message.id == "bad" for message in request.messages):
+        if any(message.id == "bad" for message in request.messages):
             raise ModelError("blocked by the provider", retryable=False)
         return echo(request)
 
-    world.model.complete, world.allow = complete, blocked.clear
+    world.model.complete = complete
     world.client.zadd(f"{world.prefix}:{{harold}}:messages:t-1", {BROKEN: 1_763_600_000_000})
     world.sweep()
     world.say("fine")
     world.say("bad", id="bad")
-    work(world)
-    return world
-
-
-def work(world):
     for _ in range(10):
         world.om.force_observe("t-1", "harold")
         world.sweep()
         world.tick_forgiving()
+    return world
 
 
 def entry(world, kind):
@@ -319,16 +266,6 @@ def test_entries_are_listed_and_shown_whole_and_others_said_to_be_gone(om, om_js
         assert (result.exit_code, says in result.stderr) == (code, True), words
 
 
-def test_a_retried_message_is_observed_and_leaves_the_quarantine(om, poisoned):
-    name, before = entry(poisoned, "unobservable"), poisoned.covering()
-    poisoned.allow()
-    assert om("rejected", "retry", "harold", name).stdout == f"{name} sealed\n"
-    work(poisoned)
-    assert poisoned.covering() == before
-    assert "could not be observed" not in poisoned.context().text
-    assert om("rejected", "retry", "harold", name).stdout == f"{name} superseded\n"
-
-
 def test_what_cannot_be_retried_is_exit_code_2_and_all_are_dropped_after_one_yes(om, om_json, poisoned):
     poisoned.client.rpush(f"{poisoned.prefix}:{{harold}}:rejected", "not an entry")
     odd = poisoned.om.rejected("harold")[-1].id
@@ -343,22 +280,6 @@ def test_what_cannot_be_retried_is_exit_code_2_and_all_are_dropped_after_one_yes
     assert len(result.stdout.splitlines()) == 1
     assert om_json("rejected", "list") == {}
     assert om("rejected", "drop", "harold", "--all").stderr == "nothing of harold was rejected\n"
-
-
-def test_what_became_of_a_move_an_undo_and_a_forgotten_observation_is_printed(om, observed):
-    first, *rest = observed.om.observations("harold")
-    assert om("forget", "harold", first.id, "--yes").stdout == "cleared\n"
-    assert observed.om.observations("harold") == rest
-    before = observed.covering()
-    for to, printed in (("resource", "rest\n"), ("thread", "activated\n"), ("resource", "activated\n")):
-        assert om("migrate-scope", "harold", "--to", to).stdout == printed
-    observed.reflect_now()
-    newest = observed.om.generations("harold")[0].n
-    for n, printed in ((newest, "rest\n"), (0, "restored\n")):
-        assert om("restore", "harold", str(n)).stdout == printed
-    assert {each.id for each in observed.om.observations("harold")} >= {each.id for each in rest}
-    assert "has no generation 7" in om("restore", "harold", "7").stderr
-    assert observed.covering() == before
 
 
 def test_a_move_that_waits_for_a_worker_in_vain_says_that_nothing_changed(om, world):

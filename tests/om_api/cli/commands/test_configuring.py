@@ -63,6 +63,15 @@ def test_a_check_names_every_mistake_of_every_file_at_once(bare, folder, monkeyp
         f"{base}: line 6: models.b.x", f"{agent}: line 3: ttl_days", f"{agent}: line 2: scop"]  # fmt: skip
 
 
+def test_an_agents_bad_file_is_one_line_and_hides_no_settings(bare, folder):
+    evil = folder / "agents" / "evil" / "memory.yaml"
+    evil.parent.mkdir()
+    evil.write_text('observational_memory: {observer_model: {"a\\nb\\x1b[31m": 1}}')
+    for shown in (bare("config"), bare("config", "show", "evil")):
+        (line,) = [line for line in shown.output.splitlines() if "agents/evil/memory.yaml" in line]
+        assert (shown.exit_code, line.isprintable(), "20000" in shown.stdout) == (0, True, True)
+
+
 def test_a_check_names_what_nobody_reads_without_being_told_where(bare, folder):
     """Catches files with names that are nearly right, in folders that no agent can be called."""
     for file in ("observational-memory.yml", "agents/harold/memory.json", "agents/har old/memory.yml",
@@ -79,21 +88,6 @@ def test_a_check_names_what_nobody_reads_without_being_told_where(bare, folder):
         "config/agents/har old: no agent has such a name", "config/agents/har old/memory.yml: nobody reads this file",
         "config/agents/harold/memory.json: nobody reads this file",
         "agents/ada/memory.yml: nobody reads this file"]  # fmt: skip
-
-
-def test_an_agents_bad_file_is_one_line_of_every_command_that_shows_settings(bare, folder):
-    """Catches a command that shows nobody's settings because of one agent's."""
-    for value in ["&a [*a]", '{"a\\nb\\x1b[31m": 1}']:
-        evil = folder / "agents" / "evil" / "memory.yaml"
-        evil.parent.mkdir(exist_ok=True)
-        evil.write_text(f"observational_memory: {{observer_model: {value}}}")
-        shown, alone, checked = bare("config"), bare("config", "show", "evil"), bare("config", "check")
-        doctor = bare("--url", "redis://127.0.0.1:1", "doctor")
-        assert (shown.exit_code, alone.exit_code, checked.exit_code, doctor.exit_code) == (0, 0, 1, 2), value
-        assert "gemini-2.5-flash" in alone.stdout, value
-        for output in (shown.output, alone.output, checked.output, doctor.output):
-            (line,) = [line for line in output.splitlines() if str(evil.relative_to(folder.parent)) in line]
-            assert line.isprintable(), value
 
 
 OWN = "observational_memory:\n  # so many\n  message_threshold: 5000\n"

@@ -35,19 +35,3 @@ def test_an_empty_store_has_nobody_to_show(om):
     result = om("top", "--once")
     assert (result.exit_code, result.stdout) == (0, "")
     assert "no worker has met" in result.stderr
-
-
-SPOILS = {
-    "a counter": lambda client, base: client.hset(f"{base}:tokens", "*", "lots"),
-    "a type": lambda client, base: (client.delete(f"{base}:tokens"), client.set(f"{base}:tokens", "x", ex=60)),
-    "a record": lambda client, base: client.hset(f"{base}:record", "chunk_tokens", "x"),
-    "thresholds": lambda client, base: client.hset(f"{base}:record", "limits", '{"limits":{"message_threshold":0}}'),
-    "times": lambda client, base: client.zadd(f"{base}:threads", {"t-1": float("inf")}),
-}
-
-
-@pytest.mark.parametrize("spoil", SPOILS)
-def test_an_agent_whose_keys_hold_what_is_not_ours_hides_no_other_one(om_json, three, spoil):
-    SPOILS[spoil](three.client, f"{three.prefix}:{{berta}}")
-    for order in ("pressure", "lag"):
-        assert {"albert", "clara"} <= {agent["resource"] for agent in om_json("top", "--sort", order)["items"]}, order

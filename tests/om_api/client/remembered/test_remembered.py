@@ -1,7 +1,6 @@
 """What a client remembers between its calls: of prompt caches, of usage, of readers and of what is unsent, all within bounds."""
 
 import pytest
-from world import World
 
 from om_api import Message
 from om_api.client.remembered.cache_use import turns
@@ -40,11 +39,6 @@ def told(world, resource="harold"):
     day = spending.day_of(int(world.client.time()[0]) * 1000)
     (found,) = world.services.run(spending.read(world.services.keys, [day], resource))
     return {name.removeprefix("served|"): amount for name, amount in found.items() if name.startswith("served|")}
-
-
-@pytest.fixture
-def world(client, prefix) -> World:
-    return World(client, prefix)
 
 
 def test_figures_go_with_a_push_that_is_due_and_with_nothing_else(world):

@@ -9,80 +9,60 @@ LINES, PINS, REVIEW, KEPT = (f"{HAROLD}/{name}" for name in ("lines", "pins", "r
 
 
 def test_a_line_is_noted_corrected_and_taken_back(using, ask, world):
-    done = using("writer", "harold")(
-        "POST", LINES, json={"thread_id": "t-1", "text": "User lives in Oslo", "priority": 5}
-    )
+    line = {"thread_id": "t-1", "text": "User lives in Oslo", "priority": 5}
+    done = using("writer", "harold")("POST", LINES, json=line).json()
     (own,) = world.om.observations("harold")
-    assert (done.status_code, done.json()["outcome"]) == (200, "added")
-    assert (done.json()["observation_id"], own.text.split("\n")[1]) == (own.id, "* 🔴 User lives in Oslo")
-    (event,) = world.om.events("0", kinds="line_added").events
-    assert event.by == own.by != ""
-
+    assert (done["outcome"], done["observation_id"], own.by != "") == ("added", own.id, True)
     for path, body, status, says in [
-        ("", {"thread_id": "t-1", "text": "a\nb"}, 422, "one line at a time"),
+        ("", {**line, "text": "a\nb"}, 422, "one line at a time"),
         ("/correct", {"was": "User owns a boat", "now": "x"}, 404, "no line of harold says"),
     ]:
-        refused = ask("POST", LINES + path, json=body)
-        assert (refused.status_code, says in refused.text) == (status, True), body
-    assert world.om.observations("harold") == [own]
+        assert says in problem(ask("POST", LINES + path, json=body), status)["detail"]
 
     corrected = ask("POST", f"{LINES}/correct", json={"was": "User lives in Oslo", "now": "User lives in Bergen"})
     lines = {"was": "* 🔴 User lives in Oslo", "now": "* 🔴 User lives in Bergen", "pinned": False}
     where = {"observation_id": own.id, "generation": 0, "thread_id": "t-1"}
     assert corrected.json() == {"outcome": "corrected", **where, **lines}
-    back, gone = (ask("POST", f"{HAROLD}/observations/{own.id}/undo").json() for _ in range(2))
-    assert (back["outcome"], back["now"]) == ("corrected", "* 🔴 User lives in Oslo")
-    assert (gone["outcome"], world.om.observations("harold")) == ("cleared", [])
+    back, gone = (ask("POST", f"{HAROLD}/observations/{own.id}/undo").json()["outcome"] for _ in range(2))
+    assert (back, gone, world.om.observations("harold")) == ("corrected", "cleared", [])
     trail = world.om.audit().entries[::-1]  # told by where it stands, never by its words
     done = [(each.did, each.of) for each in trail if each.outcome == "done"]
     assert done == [(did, own.id) for did in ("line_added", "line_corrected", "line_undone", "line_undone")]
     assert "Oslo" not in repr(trail)
 
 
-def test_a_line_is_pinned_listed_and_let_go(ask, using, world):
+def test_a_line_is_pinned_listed_and_let_go(ask, world):
     world.om.add_line("User never flies", "harold", "t-1", priority=5)
-    done = ask("POST", PINS, json={"line": "User never flies"})
-    again = ask("POST", PINS, json={"line": "User never flies", "thread_id": "t-1"})
-    pin = done.json()["pin"]
+    pin, again = (ask("POST", PINS, json={"line": "User never flies"}).json() for _ in range(2))
+    (kept,) = ask("GET", PINS).json()["items"]
 
-    assert (done.status_code, done.json()["outcome"], again.json()) == (200, "pinned", {"outcome": "rest", "pin": pin})
-    assert (pin["text"], pin["thread"], pin["by"] != "") == ("* 🔴 User never flies", "t-1", True)
-    assert using("reader", "harold")("GET", PINS).json() == {"items": [pin], "next": None}
+    assert (pin["outcome"], again) == ("pinned", {"outcome": "rest", "pin": kept})
+    assert (kept["text"], kept["thread"], kept["by"] != "") == ("* 🔴 User never flies", "t-1", True)
     assert ask("GET", f"{PINS}?thread_id=t-2").json()["items"] == []
-    assert ask("DELETE", f"{PINS}/{pin['id']}").json() == {"outcome": "unpinned", "pin": pin}
-    assert world.om.pins("harold") == []
-    assert "add it first" in ask("POST", PINS, json={"line": "User owns a boat"}).json()["detail"]
-    assert ask("DELETE", f"{PINS}/p-1").status_code == 404
+    assert ask("DELETE", f"{PINS}/{kept['id']}").json() == {"outcome": "unpinned", "pin": kept}
+    assert [ask("DELETE", f"{PINS}/p-1").status_code, world.om.pins("harold")] == [404, []]
 
 
 def test_reflections_that_wait_are_listed_approved_and_sent_back(client, prefix, ask, using):
     world = World(client, prefix, reflection__review="ask", reflection__drain="false")
     for resource in ("harold", "ada"):
-        for n in range(12):
-            world.say(f"message {n} " + "x" * 40, resource=resource)
-            world.tick()
-        world.settle()
+        world.om.add_line("Ada is his sister.", resource, "t-1")
         world.om.force_reflect(resource)
     world.settle()
-    every = using("operator", "*")
+    every, ada = using("operator", "*"), REVIEW.replace("harold", "ada")
     (listed,) = ask("GET", "/v1/reviews").json()["items"]
     assert {each["resource"] for each in every("GET", "/v1/reviews").json()["items"]} == {"ada", "harold"}
-    assert (listed["resource"], listed["id"]) == ("harold", world.om.proposal("harold").id)
-
     found = ask("GET", REVIEW).json()
-    assert found["generation"]["text"] == world.om.proposal("harold").generation.text
+    assert (listed["resource"], listed["id"], found["id"]) == ("harold", *[world.om.proposal("harold").id] * 2)
+
     assert ask("POST", f"{REVIEW}/approve", json={"id": "another"}).json() == {"outcome": "superseded"}
-    approved = ask("POST", f"{REVIEW}/approve", json={"id": found["id"], "text": "* Ada is his sister."})
-    assert (approved.json(), world.om.generations("harold")[0].text) == (
-        {"outcome": "reflected"},
-        "* Ada is his sister.",
-    )
+    approved = ask("POST", f"{REVIEW}/approve", json={"id": found["id"], "text": "* Ada is his sister!"})
+    assert approved.json() == {"outcome": "reflected"}
+    assert world.om.generations("harold")[0].text == "* Ada is his sister!"
     told = {event.kind: event for event in world.om.events().events}
     assert len(told["review_approved"].by) >= 8  # the key's id
     assert "waits for a review" in problem(ask("GET", REVIEW), 404)["detail"]
-    assert ask("POST", f"{REVIEW}/approve").json() == {"outcome": "superseded"}
 
-    ada = REVIEW.replace("harold", "ada")
     assert every("POST", f"{ada}/send-back", json={"comment": "no zebrafinch"}).json() == {"outcome": "sent_back"}
     world.settle()
     assert any("no zebrafinch" in request.prompt for request in world.model.requests)
@@ -102,39 +82,28 @@ def test_fields_of_the_working_memory_are_kept_changed_and_brought_back(settings
         assert (late["outcome"], late["working_memory"]["version"]) == ("superseded", 2)
         assert http.put(KEPT, json={"fields": {"City": "Oslo"}}).json()["working_memory"]["fields"] == {"City": "Oslo"}
         assert http.post(f"{KEPT}/undo").json()["working_memory"]["fields"] == {"Name": "Ada"}
-        assert len(http.get(f"{KEPT}/versions").json()) == 3
-        assert world.om.working_memory("harold").by != ""
-        unknown = problem(http.patch(KEPT, json={"fields": {"Town": "x"}}), 422)["detail"]
-        assert "'Town' is no field of the working memory: it has Name, City" in unknown
+        assert (len(http.get(f"{KEPT}/versions").json()), world.om.working_memory("harold").by != "") == (3, True)
+        assert "'Town' is no field" in problem(http.patch(KEPT, json={"fields": {"Town": "x"}}), 422)["detail"]
         assert http.get(f"{HAROLD}/extracted?thread_id=t-1").json() == {}
 
         tool = http.get(f"{KEPT}-tool?format=gemini").json()
         assert tool["function_declarations"][0]["name"] == "update_working_memory"
         call = {"name": "update_working_memory", "args": {"fields": {"Name": "Eve"}}}
-        answer = http.post(f"{KEPT}-tool", json=call).json()["text"]
-        assert answer == "Your working memory says now:\n- **Name**: Eve\n- City:"
+        assert http.post(f"{KEPT}-tool", json=call).json()["text"].endswith("- **Name**: Eve\n- City:")
 
 
-def test_the_sharing_tool_offers_what_is_shared_and_the_key_is_bound_to(settings, ring, ask, client, prefix):
+def test_the_sharing_tool_offers_what_is_shared_and_the_key_is_bound_to(settings, ring, client, prefix):
     composed = "[{resource: team, share: [decisions]}, {resource: org, share: [facts]}, {resource: seen}]"
     world, at = World(client, prefix, compose=composed), f"{HAROLD}/share-tool"
     with serving(settings_of(settings, compose=composed)) as http:
-
-        def held(*resources):
-            return {"headers": {"Authorization": f"Bearer {ring.create(resources, 'writer')[1]}"}}
-
-        both, team = held("harold", "team", "org"), held("harold", "team")
+        for bound, offered in ((("harold", "team", "org"), ["team", "org"]), (("harold", "team"), ["team"])):
+            http.headers["Authorization"] = f"Bearer {ring.create(bound, 'writer')[1]}"
+            tool = http.get(f"{at}?format=anthropic").json()
+            assert tool["input_schema"]["properties"]["with"]["enum"] == offered
         call = {"type": "tool_use", "name": "share_note", "input": {"text": "We ship in May.", "with": "team"}}
-        offered = [
-            http.get(f"{at}?format=anthropic", **key).json()["input_schema"]["properties"]["with"]["enum"]
-            for key in (both, team)
-        ]
-        said = http.post(at, json=call, **both).json()["text"]
-        told = http.post(at, json={"text": "We ship", "with": "org"}, **team).json()["text"]
+        said = http.post(at, json=call).json()["text"]
+        told = http.post(at, json={"text": "We ship", "with": "org"}).json()["text"]
 
-    assert (offered, told.endswith("permitted is team")) == ([["team", "org"], ["team"]], True)
-    assert said == "It stands in the memory of team now."
+    assert (said, told.endswith("permitted is team")) == ("It stands in the memory of team now.", True)
     (note,) = world.om.observations("team")
-    assert ("We ship in May." in note.text, note.by) == (True, "harold")
-    assert world.om.observations("org") == []
-    assert "the setting compose names none" in problem(ask("GET", at), 422)["detail"]
+    assert ("We ship in May." in note.text, note.by, world.om.observations("org")) == (True, "harold", [])

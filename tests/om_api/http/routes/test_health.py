@@ -1,18 +1,21 @@
 """Whether a process lives, and can do its work; and figures of the store at this moment, for whoever may see everybody's."""
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from refusals import problem
-from scraped import labels_of
+from scraped import labels_of, scraped
 from served import filled, serving, settings_of
 from world import World
 
 from om_api.domain.events import Event
 from om_api.metrics import scraper
-from om_api.settings import Settings
+from om_api.metrics.series import SERIES
+
+#: series of an archive, of beats, budgets, hooks and prices of the actor, none of which these tests' agents have
+NOT_SET_UP = {
+    *("archive_behind_seconds", "archive_due", "archive_failing_seconds", "archived_total", "budget_used_ratio"),
+    *("cost_savings_total", "hook_failures_total", "tick_age_seconds", "tick_interval_seconds"),
+}
 
 
 def samples(text: str) -> dict[tuple[str, ...], float]:
@@ -32,7 +35,7 @@ def looks_each_time(monkeypatch):
 
 
 @pytest.fixture
-def scrape(using: Any) -> Callable[[], dict[tuple[str, ...], float]]:
+def scrape(using):
     """What Prometheus sees."""
     ask = using("reader", "*")
     return lambda: samples(ask("GET", "/metrics").text)
@@ -57,7 +60,7 @@ def _live(world: World) -> None:
     world.om.close()
 
 
-def locally(settings: Settings, **changed: str) -> Any:
+def locally(settings, **changed):
     """What a program on this machine is answered where nobody needs a key."""
     with serving(settings_of(settings, **changed), locked=False) as http:
         return http.get("/metrics")
@@ -79,6 +82,13 @@ def test_quarantines_are_of_each_of_others_and_of_nobody_and_a_broken_memory_hid
     assert ("observations_tokens", "ada") not in broken
     assert broken["contexts_total", "ada"] == 0
     assert broken["lag_seconds", "observe"] < 3_600
+
+
+def test_every_series_is_there_but_for_what_nobody_has_set_up(lived, scrape):
+    found = {f"cortex_om_{name}" for name, *_ in scrape()}
+    missing = [series.name for series in SERIES if found.isdisjoint(scraped(series))]
+
+    assert {name.removeprefix("cortex_om_") for name in missing} == NOT_SET_UP
 
 
 def test_budgets_are_shown_beside_their_limits(lived, settings):

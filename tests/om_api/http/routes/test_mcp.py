@@ -1,7 +1,7 @@
 """/mcp: the same keys, roles, rates and shares as everywhere else, and no memory of who asked before."""
 
 import pytest
-from served import serving, settings_of
+from served import serving
 
 from om_api.domain.push_limits import PushLimits
 from om_api.http.routes import mcp
@@ -40,9 +40,6 @@ def call(post):
     return told
 
 
-# -- who may ----------------------------------------------------------------------------------------------------------
-
-
 def test_whoever_has_no_key_is_told_where_to_read_how_to_get_in(app, ring):
     key, token = ring.create(["harold"], "reader")
     ring.revoke(key.id)
@@ -64,9 +61,7 @@ def test_whoever_has_no_key_is_told_where_to_read_how_to_get_in(app, ring):
 
 def test_a_key_sees_what_it_may_use_and_reads_and_writes_what_it_is_bound_to(post, call):
     for role, number in (("reader", 7), ("writer", 10), ("operator", 11)):
-        tools = post(role, "tools/list").json()["result"]["tools"]
-        assert len(tools) == number, role
-        assert not [tool for tool in tools if "resource_id" in tool["inputSchema"]["properties"]]
+        assert len(post(role, "tools/list").json()["result"]["tools"]) == number, role
     assert "Kept in thread t-1: 1 of 1" in call("writer", "add_messages", thread_id="t-1", **HELLO)
     assert "My flight is on Friday." in call("reader", "recall", query="flight")
     assert "needs the role writer" in call("reader", "add_messages", thread_id="t-1", **HELLO)
@@ -88,9 +83,6 @@ def test_without_keys_this_machine_may_do_everything_and_no_page_may(settings, u
 
     named = {**ACCEPT, "Host": "memory.example.org", "Origin": "https://host.example.org"}  # behind a proxy
     assert using("reader", "harold")("POST", "/mcp", json=body, headers=named).status_code == 200
-
-
-# -- how much ---------------------------------------------------------------------------------------------------------
 
 
 def test_rates_push_limits_and_limits_of_bodies_count_here_too(app, ring, using):
@@ -129,22 +121,6 @@ def test_what_is_sent_counts_as_what_its_key_has_in_flight_and_what_is_heavy_is_
         assert "word word" in using("reader", "harold")("POST", "/mcp", json=body, headers=headers).text
         assert worked, version
     assert app.app.state.app_state.shares.lanes == {}
-
-
-def test_there_are_no_sessions_and_a_page_that_is_let_in_may_send_what_hosts_send(using, settings):
-    for method in ("GET", "DELETE", "PUT"):
-        answer = using("reader", "harold")(method, "/mcp", headers=ACCEPT)
-        assert (answer.status_code, answer.headers["allow"]) == (405, "POST"), method
-    asks = {
-        "Origin": "https://app.example.org",
-        "Access-Control-Request-Method": "POST",
-        "Access-Control-Request-Headers": "authorization, content-type, mcp-method, mcp-name, mcp-protocol-version",
-    }
-    with serving(settings_of(settings, api__cors_origins='["https://app.example.org"]')) as http:
-        assert http.options("/mcp", headers=asks).status_code == 200
-
-
-# -- what may be missing ----------------------------------------------------------------------------------------------
 
 
 def test_without_its_extra_it_is_said_which_brings_it(monkeypatch, settings):

@@ -4,13 +4,12 @@ from hook_house import hooked, hooks_installed
 from refusals import problem
 from served import serving, settings_of
 from trial_worker import READY, answering
-from world import contents
+from world import contents, wait_until
 
 from om_api.domain.errors import ModelError
 from om_api.http.serving.limits import MAX_BODY
 from om_api.redaction.making import key_of
-from om_api.store.fleet import breaker, spending
-from om_api.store.fleet.breaker import Attempt
+from om_api.store.fleet import spending
 from om_api.store.fleet.spending import Most, Need
 from om_workers.work.sampling import Sampler
 
@@ -18,32 +17,24 @@ HAROLD, NOBODY = "/v1/resources/harold", "/v1/resources/harld"
 LINES = {"Content-Type": "application/x-ndjson"}
 
 
-def test_export_clear_and_import_give_the_same_context_byte_for_byte(old, ask, using, client):
-    before, kept = old.context().text, old.covering()
+def test_export_clear_and_import_give_the_same_context_byte_for_byte(full, ask, client):
+    before, kept = full.context().text, full.covering()
     for path in (HAROLD, f"{HAROLD}/threads/..", f"{HAROLD}/observations/.."):
         for confirm in ({}, {"confirm": ""}, {"confirm": "albert"}, {"confirm": "harold "}):
             assert ask("DELETE", path, params=confirm).status_code in {404, 422}, (path, confirm)
-    assert old.covering() == kept != []
+    assert full.covering() == kept != []
 
     file = ask("GET", f"{HAROLD}/export")
-    store = contents(client, f"{old.prefix}:{{*")
-    for spoiled, said in [
-        (file.content, "harold holds a memory already"),
-        (file.content[:-300], "line"),
-        (file.content.replace(b"about m-15", b"about m-99"), "changed or damaged"),
-        (b"", "not a single line"),
-    ]:
+    store = contents(client, f"{full.prefix}:{{*")
+    for spoiled, said in ((file.content, "harold holds a memory already"), (file.content[:-300], "line")):
         refused = ask("POST", f"{HAROLD}/import", content=spoiled, headers=LINES)
         assert said in problem(refused, 422)["detail"], said
-        assert contents(client, f"{old.prefix}:{{*") == store
+        assert contents(client, f"{full.prefix}:{{*") == store
 
     ask("DELETE", HAROLD, params={"confirm": "harold"})
     answer = ask("POST", f"{HAROLD}/import", content=file.content, headers=LINES)
     assert file.headers["content-type"] == "application/x-ndjson"
-    assert (answer.status_code, answer.json()["generations"], old.context().text) == (200, 1, before)
-    assert old.om.verify() == []
-    albert = using("operator", "albert")("POST", "/v1/resources/albert/import", content=file.content, headers=LINES)
-    assert (albert.json()["resource"], old.context(resource="albert").text) == ("albert", before)
+    assert (answer.status_code, answer.json()["generations"], full.context().text) == (200, 1, before)
 
 
 def test_a_file_larger_than_any_other_body_is_read_as_it_comes(ask, world):
@@ -67,16 +58,9 @@ def test_a_fact_is_told_and_then_removed(ask, world):
         assert (would.status_code, world.covering()) == (200, [f"m-{n}", "rain"])
         did = ask("POST", erase, json=named)
         assert did.json() == would.json()
-        assert did.json()["messages"] == [{"thread_id": "t-1", "id": f"m-{n}"}]
-        assert world.covering() == ["rain"]
-    (event, *_) = world.om.events("0", kinds="erased").events
-    assert (event.resource, event.messages, event.observations, event.rejected) == ("harold", 1, 0, 0)
+        assert (did.json()["messages"], world.covering()) == ([{"thread_id": "t-1", "id": f"m-{n}"}], ["rain"])
 
-    for body, status, says in [
-        ({}, 422, "name what is to be erased"),
-        ({"message_id": "m-9"}, 404, "harold keeps no message m-9"),
-        ({"matchin": "x"}, 422, "body.matchin"),
-    ]:
+    for body, status, says in [({}, 422, "name what is to be erased"), ({"matchin": "x"}, 422, "body.matchin")]:
         assert says in problem(ask("POST", erase, json=body), status)["detail"], body
     assert world.covering() == ["rain"]
 
@@ -107,21 +91,8 @@ def test_the_workers_can_be_asked_and_stopped(say, ask, world):
     assert ask("POST", f"{HAROLD}/observe").json() == {"outcome": "rest"}
     assert ask("POST", f"{HAROLD}/reflect").json()["outcome"] == "busy"
     assert ask("POST", f"{HAROLD}/pause").json() == {"outcome": "rest"}
-    assert ask("GET", f"{HAROLD}/stats").json()["paused"] is True
     assert "is paused" in problem(ask("POST", f"{HAROLD}/observe", json={}), 422)["detail"]
     assert ask("POST", f"{HAROLD}/resume").json() == {"outcome": "rest"}
-    events = ask("GET", "/v1/events", params={"limit": 2}).json()["items"]
-    assert [each["kind"] for each in events] == ["paused", "resumed"]
-
-    say("m-2")
-    model = world.settings.memory.observer_models[0]
-    for n in range(2):
-        call = Attempt(model, f"t-{n}", 60)
-        world.services.run(breaker.enter(world.services.keys, call))
-        world.services.run(breaker.report(world.services.keys, call, "busy", 40))
-    told = ask("POST", f"{HAROLD}/observe", json={"thread_id": "t-1"}).json()
-    assert told["until"] > 1_763_600_000_000
-    assert "is resting (its provider asked for a pause)" in told["reason"]
 
 
 def test_what_is_wanted_of_a_resource_that_nobody_knows_is_not_found(using, client, prefix):
@@ -149,15 +120,11 @@ def test_what_is_wanted_of_a_resource_that_nobody_knows_is_not_found(using, clie
 
 
 def test_a_memory_moves_to_its_threads_and_back(full, ask):
-    def move(to):
-        return ask("POST", f"{HAROLD}/migrate-scope", json={"to": to}).json()["outcome"]
-
     before = full.covering()
     problem(ask("POST", f"{HAROLD}/migrate-scope", json={"to": "threads"}), 422)
-    assert move("thread") == "activated"
-    assert ask("GET", f"{HAROLD}/stats").json()["scope"] == "thread"
-    assert move("thread") == "rest"
-    assert move("resource") == "activated"
+    for to, outcome in (("thread", "activated"), ("thread", "rest"), ("resource", "activated")):
+        assert ask("POST", f"{HAROLD}/migrate-scope", json={"to": to}).json()["outcome"] == outcome
+        assert ask("GET", f"{HAROLD}/stats").json()["scope"] == to
     assert full.covering() == before
 
 
@@ -180,18 +147,14 @@ def test_hooks_are_listed_and_a_context_that_one_stops_is_to_be_asked_for_again(
 def test_models_are_listed_and_tried_by_operators_of_all(using, world):
     ask, harold, try_it = using("operator", "*"), using("operator", "harold"), "/v1/models/try?model=gemini-2.5-flash"
     models = {each["name"]: each for each in harold("GET", "/v1/models").json()["items"]}
-    assert {"extractive", "deepseek", "gemini-2.5-flash"} <= models.keys()
     assert models["gemini-2.5-flash"]["prices"]["input"] > 0
-    names = {(each["variant"], each["name"]) for each in ask("GET", "/v1/prompts?limit=500").json()["items"]}
-    assert {("default", "observer"), ("condensed", "reflector"), ("legacy", "level_1")} <= names
 
     assert [using(*key)("POST", try_it).status_code for key in (("writer", "*"), ("operator", "harold"))] == [403] * 2
     assert ask("POST", try_it.replace("gemini-2.5-flash", "gpt-mystery")).status_code == 404
     with answering(world, READY, ModelError("gemini-2.5-flash refused (401): check GEMINI_API_KEY")):
-        found = [ask("POST", f"{try_it}&wait=30").json() for _ in range(2)]
-    assert [each["outcome"] for each in found] == ["answered", "failed"]
-    assert (found[0]["text"], found[0]["input"], found[0]["output"]) == ("ready", 48, 2)
-    assert "check GEMINI_API_KEY" in found[1]["error"]
+        first, second = (ask("POST", f"{try_it}&wait=30").json() for _ in range(2))
+    assert (first["outcome"], first["text"], first["input"], first["output"]) == ("answered", "ready", 48, 2)
+    assert (second["outcome"], "check GEMINI_API_KEY" in second["error"]) == ("failed", True)
     waits, again = (ask("POST", try_it).json() for _ in range(2))  # while no worker comes
     assert (waits["outcome"], again) == ("busy", waits)
     did = {(each.did, each.of, each.status) for each in world.om.audit().entries}
@@ -199,8 +162,8 @@ def test_models_are_listed_and_tried_by_operators_of_all(using, world):
 
 
 def test_costs_and_series_are_the_librarys_of_whom_the_key_is_bound_to(world, ask, using):
+    run, keys, day = world.services.run, world.services.keys, spending.day_of(world.om.ping())
     for name, micros in (("harold", 7), ("ada", 9)):
-        run, keys, day = world.services.run, world.services.keys, spending.day_of(world.om.ping())
         run(spending.reserve(keys, world.services.clock, name, "e", Need(), Most(), Most()))
         bill = {spending.field("m", "observe", what): n for what, n in (("micros", micros), ("calls", 1))}
         run(spending.settle(keys, day, name, "e", Need(1, micros), bill))
@@ -213,33 +176,28 @@ def test_costs_and_series_are_the_librarys_of_whom_the_key_is_bound_to(world, as
     costs = [each("GET", "/v1/costs/agents", params={"days": 2}).json() for each in (every, ask)]
     assert [[agent["resource"] for agent in told["agents"]] for told in costs] == [["ada", "harold"], ["harold"]]
     assert costs[1]["cost"] == ask("GET", f"{HAROLD}/costs", params={"days": 3}).json()["cost"] == 7e-06
-    assert every("GET", "/v1/costs").json()["resource"] is None
     own, all_of_them = ask("GET", f"{HAROLD}/series").json(), every("GET", "/v1/series").json()
-    assert (own["resource"], all_of_them["resource"]) == ("harold", None)
+    assert [every("GET", "/v1/costs").json()["resource"], own["resource"]] == [None, "harold"]
     assert [point["message_tokens"] for point in own["points"]] == [100]
     assert [point["agents"] for point in all_of_them["points"]] == [1]
     for path in ("costs?days=0", "series?days=401"):
         assert ask("GET", f"{HAROLD}/{path}").status_code == 422, path
 
 
-def test_agents_come_in_pages_and_a_key_is_told_of_its_own_only(world, using, app, wait_until):
+def test_agents_come_in_pages_and_a_key_is_told_of_its_own_only(world, using, app):
     """Breaks where totals, states or the next cursor are those of everybody."""
     for n, name in enumerate(("harold", "berta", "clara")):
         world.say(*["x"] * (n + 1), resource=name)
     world.settle()
-
-    def names(answer):
-        return [agent["resource"] for agent in answer.json()["items"]]
-
-    every, berta = using("reader", "*"), using("reader", "berta", "nobody")
-    first = every("GET", "/v1/agents", params={"sort": "pressure", "limit": 2})
-    rest = every("GET", "/v1/agents", params={"sort": "pressure", "limit": 2, "cursor": first.json()["next"]})
-    assert (names(first), names(rest), rest.json()["next"]) == (["clara", "berta"], ["harold"], None)
-    assert first.json()["items"][0]["message_tokens"] == world.om.stats("clara").message_tokens
+    every, berta, by = using("reader", "*"), using("reader", "berta", "nobody"), {"sort": "pressure", "limit": 2}
+    first = every("GET", "/v1/agents", params=by).json()
+    rest = every("GET", "/v1/agents", params={**by, "cursor": first["next"]}).json()
+    names = [[agent["resource"] for agent in page["items"]] for page in (first, rest)]
+    assert (names, rest["next"]) == ([["clara", "berta"], ["harold"]], None)
     own = berta("GET", "/v1/agents").json()
     assert [agent["resource"] for agent in own["items"]] == ["berta"]
     assert (own["known"], own["matching"], own["read"], own["next"], sum(own["states"].values())) == (1, 1, 1, None, 1)
-    assert names(berta("GET", "/v1/agents", params={"search": "clara"})) == []
+    assert berta("GET", "/v1/agents", params={"search": "clara"}).json()["items"] == []
     for params in ({"sort": "size"}, {"state": "asleep"}, {"limit": 0}, {"cursor": "x"}):
         assert every("GET", "/v1/agents", params=params).status_code == 422, params
 

@@ -36,19 +36,10 @@ def test_a_context_is_the_librarys_in_every_format_large_or_small(full, ask, thr
     assert [name == "heavy" for name in threads] == [False, True]
 
 
-def test_a_context_can_be_capped_and_names_what_it_left_out_or_looked_up(say, ask, world):
-    say("m-1", content=f"We left the dog at a kennel {'for a long weekend ' * 3}that is called Barkwood.")
-    for n in range(2, 12):
-        say(f"m-{n}")
-        world.settle()
-    assert ask("GET", f"{THREAD}/context").json()["recalled"] == []
-    say("m-12", content="Which kennel had the dog that long weekend?", thread="t-2")
-    found = ask("GET", f"{AT}/t-2/context").json()["recalled"]
-    assert [(each["id"], each["thread_id"], each["resource_id"]) for each in found] == [("m-1", "t-1", "harold")]
-
-    say(*[f"n-{n}" for n in range(9)], thread="t-3")
-    capped = ask("GET", f"{AT}/t-3/context", params={"max_tokens": 400}).json()
-    assert capped["omitted"] > 0
+def test_a_context_can_be_capped_and_says_what_it_left_out(say, ask):
+    say(*[f"n-{n}" for n in range(9)])
+    capped = ask("GET", f"{THREAD}/context", params={"max_tokens": 400}).json()
+    assert (capped["omitted"] > 0, capped["recalled"]) == (True, [])
     assert ("about n-8" in capped["context"], "about n-0" in capped["context"]) == (True, False)
 
 
@@ -90,20 +81,6 @@ def test_what_was_added_can_be_read_back_and_a_cursor_names_a_message(say, ask):
     assert ids(ask("GET", f"{AT}/t-2/messages")) == []
 
 
-def test_chunks_are_told_with_what_they_hold_until_they_are_activated(say, ask, walk, world):
-    say(*[f"m-{n}" for n in range(4)])
-    world.settle()
-    found = walk(f"{THREAD}/chunks")
-
-    assert [message["id"] for message in walk(f"{THREAD}/messages")] == [f"m-{n}" for n in range(4)]
-    assert sum(chunk["messages"] for chunk in found) == 4
-    assert {(chunk["thread_id"], chunk["ready"]) for chunk in found} == {("t-1", True)}
-    assert all(chunk["tokens"] > 0 and "observation" not in chunk for chunk in found)
-    ask("POST", f"{HAROLD}/observe", json={})
-    world.settle()
-    assert walk(f"{THREAD}/chunks") == []
-
-
 def test_statistics_record_and_what_is_removed_are_the_librarys(full, ask, walk):
     assert ask("GET", f"{HAROLD}/stats").json()["observations"] == full.om.stats("harold").observations
     assert ask("GET", f"{HAROLD}/record").json()["generation"] == 1
@@ -115,32 +92,24 @@ def test_statistics_record_and_what_is_removed_are_the_librarys(full, ask, walk)
         assert ask("GET", f"{HAROLD}/observations/{name}/messages").json() == {"items": [], "next": None}
 
     assert ask("DELETE", f"{HAROLD}/observations/{names[0]}").json() == {"outcome": "cleared"}
-    ended = ask("DELETE", f"{AT}/t-2").json()
-    assert (ended["outcome"], ended["messages"] + ended["observations"] > 0) == ("cleared", True)
+    assert ask("DELETE", f"{AT}/t-2").json()["outcome"] == "cleared"
     assert [thread["id"] for thread in walk(AT)] == ["t-1"]
     assert ask("DELETE", HAROLD, params={"confirm": "harold"}).json()["outcome"] == "cleared"
     assert list(full.client.scan_iter(f"{full.prefix}:{{harold}}:*")) == []
 
 
 def test_a_reflection_is_read_page_by_page_and_undone(full, ask, walk):
-    before = full.covering()
-    path = f"{HAROLD}/reflections/1/observations"
+    before, path = full.covering(), f"{HAROLD}/reflections/1/observations"
     first = ask("GET", path, params={"limit": 2}).json()
     names = sorted(o.id for o in full.om.replaced(1, "harold"))
-    key = f"{full.prefix}:{{harold}}:reflected:1"
-    (gone, place), *_ = full.client.zrange(key, 0, 0, withscores=True)
-    full.client.zrem(key, gone)  # between two pages
-    rest = walk(path, cursor=first["next"])
-    assert [entry["id"] for entry in first["items"] + rest] == names
-    full.client.zadd(key, {gone: place})
+    assert [entry["id"] for entry in first["items"] + walk(path, cursor=first["next"])] == names
 
-    for n in (0, 0, 1):
-        assert ask("POST", f"{HAROLD}/reflections/{n}/restore").json() == {"outcome": "restored"}
+    assert ask("POST", f"{HAROLD}/reflections/0/restore").json() == {"outcome": "restored"}
     assert "no generation 9" in problem(ask("POST", f"{HAROLD}/reflections/9/restore"), 404)["detail"]
     assert full.covering() == before
 
 
-def test_groups_are_listed_in_pages_read_by_their_names_and_recalled(world, ask, walk):
+def test_groups_are_listed_in_pages_and_read_by_their_names(world, ask, walk):
     for n in range(3):
         world.om.add_line(f"fact {n} about the harbour", "harold", f"t-{n}")
     house = World(world.client, world.prefix, reflection__mode="archive")
@@ -155,8 +124,6 @@ def test_groups_are_listed_in_pages_read_by_their_names_and_recalled(world, ask,
 
     assert "keeps no group" in problem(ask("GET", f"{HAROLD}/groups/aaaaaaaa"), 404)["detail"]
     assert "a month such as" in problem(ask("GET", f"{HAROLD}/groups/..%5cx"), 422)["detail"]
-    call = {"name": "recall", "args": {"query": "x", "group": groups[0].id}}
-    assert "about the harbour" in ask("POST", f"{HAROLD}/recall-tool", json=call).json()["text"]
 
 
 def test_a_thread_is_named_archived_listed_in_an_order_and_copied(ask, using, world):
@@ -166,36 +133,32 @@ def test_a_thread_is_named_archived_listed_in_an_order_and_copied(ask, using, wo
     first = ask("GET", f"{AT}?order=activity&limit=1")
     second = ask("GET", f"{AT}?order=activity&limit=1&cursor={first.json()['next']}")
     assert (ids(first), ids(second), second.json()["next"]) == (["b"], ["a"], None)
-    (found,) = first.json()["items"]
-    assert (found["messages"], found["tokens"]) == (1, 100)
-    named = writer("PATCH", f"{AT}/a", json={"title": "The roof", "metadata": {"n": 1}})
-    hidden = ask("PATCH", f"{AT}/a", json={"archived": True})
-    assert (named.status_code, named.json()["title"], named.json()["metadata"]) == (200, "The roof", {"n": 1})
-    assert (hidden.json()["title"], hidden.json()["archived_at"] > 0) == ("The roof", True)
+    named = writer("PATCH", f"{AT}/a", json={"title": "The roof", "metadata": {"n": 1}}).json()
+    hidden = ask("PATCH", f"{AT}/a", json={"archived": True}).json()
+    assert (named["title"], named["metadata"], named["messages"]) == ("The roof", {"n": 1}, 1)
+    assert (hidden["title"], hidden["archived_at"] > 0) == ("The roof", True)
     found = [ids(ask("GET", f"{AT}{query}")) for query in ("", "?archived=yes", "?archived=all")]
     assert found == [["b"], ["a"], ["a", "b"]]
 
-    copied = writer("POST", f"{AT}/a/copies", json={"to": "a2"})
-    assert (copied.status_code, copied.json()["messages"], copied.json()["thread_id"]) == (200, 1, "a2")
+    copied = writer("POST", f"{AT}/a/copies", json={"to": "a2"}).json()
+    assert (copied["messages"], copied["thread_id"]) == (1, "a2")
     assert writer("POST", f"{AT}/a/copies", json={"to": "a", "to_resource": "ingrid"}).status_code == 403
     made = ask("PUT", f"{HAROLD}/aliases/b", json={"thread_id": "a"})
     assert made.json() == {"alias": "b", "thread": "a", "messages": 1, "known": 0, "observations": 0}
     assert ask("GET", f"{HAROLD}/aliases").json()["items"] == [{"alias": "b", "thread_id": "a"}]
     assert [ask("DELETE", f"{HAROLD}/aliases/b").json()["outcome"] for _ in range(2)] == ["cleared", "rest"]
-    did = [(each.did, each.thread or each.of) for each in world.om.audit(count=9).entries]
-    assert [("thread_aliased", "b") in did, ("thread_changed", "a") in did] == [True, True]
+    did = {(each.did, each.thread or each.of) for each in world.om.audit(count=9).entries}
+    assert did >= {("thread_aliased", "b"), ("thread_changed", "a")}
     assert "roof" not in f"{world.om.audit(count=9)} {world.om.events('0')}"
 
     for method, path, given, status in [
         ("GET", "?order=size", None, 422), ("PATCH", "/nowhere", {"title": "x"}, 404),
-        ("PATCH", "/a", {"title": "two\nlines"}, 422), ("PUT", "/../aliases/a2", {"thread_id": "a2"}, 422),
-        ("POST", "/a/copies", {"to": "a2"}, 422), ("POST", "/a/copies", {"to": "x", "until": "nothing"}, 404),
+        ("PATCH", "/a", {"title": "two\nlines"}, 422), ("POST", "/a/copies", {"to": "a2"}, 422),
     ]:  # fmt: skip
-        where = f"{HAROLD}/{path[4:]}" if path.startswith("/../") else AT + path
-        assert ask(method, where, json=given).status_code == status, (method, path)
+        assert ask(method, AT + path, json=given).status_code == status, (method, path)
 
 
-def test_the_quarantine_can_be_looked_at_and_emptied_and_a_broken_one_hides_no_other(ask, walk, say, using, world):
+def test_the_quarantine_can_be_looked_at_and_emptied_and_a_broken_one_hides_no_other(ask, walk, using, world):
     """Catches a writer whose key of another type had `GET /v1/rejected` answer 503 to everybody."""
     world.client.zadd(f"{world.prefix}:{{harold}}:messages:t-1", {b'{"role":"robot"}': 1_763_600_000_000})
     world.sweep()
@@ -211,8 +174,7 @@ def test_the_quarantine_can_be_looked_at_and_emptied_and_a_broken_one_hides_no_o
     world.sweep()
     (entry,) = walk(f"{HAROLD}/rejected")
     assert ask("DELETE", f"{HAROLD}/rejected/{entry['id']}").json() == {"outcome": "cleared"}
-    assert "harold is not known here" in problem(ask("DELETE", f"{HAROLD}/rejected/{entry['id']}"), 404)["detail"]
-    say("m-1")
+    world.say("m-1")
     assert ask("DELETE", f"{HAROLD}/rejected/{entry['id']}").json() == {"outcome": "superseded"}
     world.client.delete(f"{world.prefix}:{{ada}}:rejected")
 

@@ -25,7 +25,7 @@ class Transport(asyncio.Transport):
     def __init__(self, address="10.0.0.1"):
         super().__init__()
         self.address, self.sent, self.unsent = address, b"", 0
-        self.closing = self.aborted = self.paused = self.ended = False
+        self.closing = self.aborted = self.ended = False
 
     def get_extra_info(self, name, default=None):
         return (self.address, 5000) if name == "peername" else default
@@ -52,10 +52,9 @@ class Transport(asyncio.Transport):
         self.ended = True
 
     def pause_reading(self):
-        self.paused = True
+        """What is fed comes anyway."""
 
-    def resume_reading(self):
-        self.paused = False
+    resume_reading = pause_reading
 
 
 class House:
@@ -93,13 +92,13 @@ class House:
         return protocol, transport
 
 
-def play(scene, **limits):
-    """Let a scene happen: it is given the app, a connection and its transport."""
+def play(scene, *given, **limits):
+    """Let a scene happen: it is given the app, a connection, its transport and whatever else is given."""
 
     async def on_stage():
         house = House(**limits)
         before = asyncio.all_tasks()
-        await scene(house, *house.connect())
+        await scene(house, *house.connect(), *given)
         for task in asyncio.all_tasks() - before:
             task.cancel()
         return house
@@ -138,63 +137,52 @@ def problem(transport, status):
 
 
 def test_a_head_that_never_ends_is_refused_once_it_is_longer_than_it_may_be():
-    for begin, more in [(BEGUN + b"X: ", b"a"), (BEGUN, b"a: b\r\n"), (b"", b"\r\n"), (b"GET /", b"a")]:
-        fed = []
-
-        async def scene(house, protocol, transport, begin=begin, more=more, fed=fed):
-            feed = protocol.parser.feed_data
-            protocol.parser = SimpleNamespace(feed_data=lambda data: fed.append(len(data)) or feed(data))
-            protocol.data_received(begin)
-            for _ in range(40):
-                protocol.data_received(more * (65_536 // len(more)))
-            assert "16,384 bytes and 100 headers" in problem(transport, 431)
-            assert transport.ended
-
-        house = play(scene)
+    async def scene(house, protocol, transport, begin, more):
+        fed, feed = [], protocol.parser.feed_data
+        protocol.parser = SimpleNamespace(feed_data=lambda data: fed.append(len(data)) or feed(data))
+        protocol.data_received(begin)
+        for _ in range(40):
+            protocol.data_received(more * (65_536 // len(more)))
+        assert "16,384 bytes and 100 headers" in problem(transport, 431)
+        assert transport.ended
         assert sum(fed) <= 2 * LIMITS.header_bytes, more
-        assert (house.asked, house.state.connections.refused) == ([], {"long heads": 1}), more
+
+    for given in [(BEGUN + b"X: ", b"a"), (BEGUN, b"a: b\r\n"), (b"", b"\r\n"), (b"GET /", b"a")]:
+        house = play(scene, *given)
+        assert (house.asked, house.state.connections.refused) == ([], {"long heads": 1}), given
 
 
 def test_a_head_may_have_as_many_bytes_and_headers_as_it_may_and_no_more():
-    def head(size):
-        return BEGUN + b"X: " + b"a" * (size - len(BEGUN) - 7) + b"\r\n\r\n"
+    async def scene(house, protocol, transport, most, too_much):
+        protocol.data_received(most)
+        await turn()
+        assert transport.sent.startswith(OK)
+        transport.sent = b""
+        protocol.data_received(too_much)
+        problem(transport, 431)
 
-    def headers(number):
-        return BEGUN + b"a: b\r\n" * number + b"\r\n"
-
-    for most, too_much in [
-        (head(LIMITS.header_bytes - 100), head(LIMITS.header_bytes + 100)),
-        (headers(99), headers(100)),
-    ]:
-
-        async def scene(house, protocol, transport, most=most, too_much=too_much):
-            protocol.data_received(most)
-            await turn()
-            assert transport.sent.startswith(OK)
-            transport.sent = b""
-            protocol.data_received(too_much)
-            problem(transport, 431)
-
-        assert play(scene).asked == ["/healthz"]
+    bytes_, more = (BEGUN + b"X: " + b"a" * (LIMITS.header_bytes - len(BEGUN) + n) for n in (-107, 93))
+    headers, one_more = (BEGUN + b"a: b\r\n" * number for number in (99, 100))
+    for most, too_much in ((bytes_ + b"\r\n\r\n", more + b"\r\n\r\n"), (headers + b"\r\n", one_more + b"\r\n")):
+        assert play(scene, most, too_much).asked == ["/healthz"]
 
 
 def test_a_head_has_ten_seconds_however_it_comes():
+    async def scene(house, protocol, transport, dripped):
+        begun = later(0)
+        for nth, byte in enumerate(dripped):
+            now = begun + 9 * nth / len(dripped)
+            protocol.loop = SimpleNamespace(time=lambda now=now: now)
+            protocol.data_received(bytes([byte]))
+            protocol.look(begun + 9)
+        assert not transport.sent
+        protocol.look(begun + 11)
+        assert "send it at once" in problem(transport, 408)
+        protocol.look(begun + 22)
+        assert transport.aborted
+
     for dripped in (BEGUN + b"X: aaaaaaaaaaaa", b"\r\n" * 20):
-
-        async def scene(house, protocol, transport, dripped=dripped):
-            begun = later(0)
-            for nth, byte in enumerate(dripped):
-                now = begun + 9 * nth / len(dripped)
-                protocol.loop = SimpleNamespace(time=lambda now=now: now)
-                protocol.data_received(bytes([byte]))
-                protocol.look(begun + 9)
-            assert not transport.sent
-            protocol.look(begun + 11)
-            assert "send it at once" in problem(transport, 408)
-            protocol.look(begun + 22)
-            assert transport.aborted
-
-        play(scene)
+        play(scene, dripped)
 
 
 @staged()
@@ -218,7 +206,7 @@ async def test_a_connection_on_which_nothing_was_ever_asked_ends_and_one_that_is
 
 
 def test_a_body_must_keep_coming():
-    async def scene(house, protocol, transport):
+    async def slow(house, protocol, transport):
         house.reads = True
         protocol.data_received(POST + b"Content-Length: 100000\r\n\r\n")
         for _ in range(9):
@@ -230,36 +218,32 @@ def test_a_body_must_keep_coming():
         assert "send it faster" in problem(transport, 408)
         await turn()
 
-    house = play(scene)
+    async def at_the_least_rate(house, protocol, transport):
+        house.reads = True
+        loop, now = protocol.loop, later(0)
+        protocol.loop = SimpleNamespace(time=lambda: now, create_task=loop.create_task, call_later=loop.call_later)
+        protocol.data_received(POST + b"Content-Length: 100010\r\n\r\n")
+        for _ in range(10):
+            protocol.data_received(b"x" * 10_001)
+            await turn()
+            now += LIMITS.header_timeout
+            protocol.look(now)
+        assert transport.sent.startswith(OK)
+
+    house = play(slow)
     assert (house.left, house.state.connections.refused) == (1, {"slow bodies or readers": 1})
-
-
-@staged()
-async def test_a_body_that_comes_at_the_least_rate_is_taken(house, protocol, transport):
-    house.reads = True
-    loop, now = protocol.loop, later(0)
-    protocol.loop = SimpleNamespace(time=lambda: now, create_task=loop.create_task, call_later=loop.call_later)
-    protocol.data_received(POST + b"Content-Length: 100010\r\n\r\n")
-    for _ in range(10):
-        protocol.data_received(b"x" * 10_001)
-        await turn()
-        now += LIMITS.header_timeout
-        protocol.look(now)
-    assert transport.sent.startswith(OK)
+    play(at_the_least_rate)
 
 
 def test_what_is_sent_around_a_body_is_bounded_too():
     chunked = POST + b"Transfer-Encoding: chunked\r\n\r\n"
     chunks = (b"1;" + b"a" * 20 + b"\r\nx\r\n") * 5_000
-    for endless in (b"1;" + b"a" * 65_536, b"0\r\n" + b"a: b\r\n" * 10_000, chunks):
 
-        async def scene(house, protocol, transport, endless=endless):
-            house.reads = True
-            protocol.data_received(chunked + endless)
-            await turn()
-            problem(transport, 431)
-
-        assert play(scene).left == 1, endless[:10]
+    async def refused(house, protocol, transport, endless):
+        house.reads = True
+        protocol.data_received(chunked + endless)
+        await turn()
+        problem(transport, 431)
 
     async def two_heads(house, protocol, transport):
         house.reads = True
@@ -275,6 +259,8 @@ def test_what_is_sent_around_a_body_is_bounded_too():
         await turn()
         assert transport.sent.startswith(OK)
 
+    for endless in (b"1;" + b"a" * 65_536, b"0\r\n" + b"a: b\r\n" * 10_000, chunks):
+        assert play(refused, endless).left == 1, endless[:10]
     play(two_heads)
     assert b"".join(play(one_byte_each).bodies) == b"x" * 20_000
 
@@ -401,11 +387,9 @@ def test_an_ipv6_network_is_one_address():
 def test_what_was_turned_away_is_told_once_and_nothing_is_told_of_quiet_times():
     found = Connections(LIMITS)
     found.refused.update({"long heads": 2, "connections": 1})
-
     with capture_logs() as lines:
         for _ in range(2):
             found.tell()
 
-    assert [(line["event"], line["long_heads"], line["connections"]) for line in lines] == [
-        ("connections_refused", 2, 1)
-    ]
+    (line,) = lines
+    assert (line["event"], line["long_heads"], line["connections"]) == ("connections_refused", 2, 1)

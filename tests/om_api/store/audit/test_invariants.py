@@ -101,7 +101,7 @@ BREAKS = [
     ([INDEXED, ("DEL", "segment:c4")], "segment:c4", NO_INDEX),
     ([INDEXED, ("DEL", "segment:o3")], "segment:o3", NO_INDEX),
     ([INDEXED, ("SET", "segment:c4", OTHER_VERSION)], "segment:c4", NO_INDEX),
-    ([("PERSIST", "segment:o2")], "segment:o2", "has no TTL"),
+    *[([("PERSIST", key)], key, "has no TTL") for key in ("segment:o2", "source:o2", "sources:t1")],
     ([("DEL", "scope")], "scope", "is missing"),
     ([("SET", "luck:x", 1, "EX", 9)], "luck:x", "no name"),
     ([("EXPIRE", "messages:t1", 900)], "messages:t1", "no TTL"),

@@ -18,7 +18,6 @@ from scene import (
 )
 
 from om_api.domain.values import Outcome, Scope
-from om_api.store.audit.invariants import Breach
 from om_api.store.audit.resource_dump import named
 from om_api.store.audit.verify import verify
 from om_api.store.driver.steps import Wait
@@ -26,20 +25,14 @@ from om_api.store.memory import chunks, due, requests, scope_state
 from om_api.store.memory.keys import Keys
 
 
-def test_every_verb_leaves_a_memory_without_breach(store):
+def test_every_verb_leaves_a_memory_without_breach_and_so_do_members_that_wait_for_adoption(store):
     filled(store)
     look = store.run(scope_state.look(store.keys, HAROLD))
     store.run(chunks.split(store.keys, HAROLD, look.chunks[1], 1, 10, 1))
     assert activate(store, "c4", by="a2") is Outcome.ACTIVATED
     assert reflect(store, "o2", "o3", keep=1) is Outcome.REFLECTED
-
     assert breaches(store) == []
-
-
-def test_members_that_wait_for_adoption_are_no_breach(store):
-    filled(store)
     write_plainly(store, b'{"role":"user","content":"no tokens here"}', member(7), b"not even JSON")
-
     assert breaches(store) == []
 
 
@@ -94,15 +87,6 @@ def test_verify_names_a_due_scope_that_is_missing_from_the_index(store):
     assert missing() == []
     store.run(requests.force(store.keys, HAROLD, "force"))
     assert missing() == ["harold"]
-
-
-def test_verify_names_a_key_that_must_expire_and_does_not(store):
-    filled(store)
-    for name in ("source", "sources"):
-        (victim, *_) = sorted(store.client.scan_iter(f"{store.keys.prefix}:*:{name}:*"))
-        store.client.persist(victim)
-        assert breaches(store) == [Breach(victim.decode(), "has no TTL and would stay for ever")]
-        store.client.expire(victim, 1_000)
 
 
 def test_verify_names_a_resource_that_cannot_be_read_and_hides_no_other(store, client):

@@ -18,14 +18,6 @@ def _field(kind, name, value):
     return change
 
 
-def _without(kind, name):
-    def change(found):
-        kept = [({k: v for k, v in x["fields"].items() if k != name} if x["kind"] == kind else None) for x in found]
-        return [x if fields is None else {**x, "fields": fields} for x, fields in zip(found, kept, strict=True)]
-
-    return change
-
-
 def _said(kind, where, **changed):
     def change(found):
         return [
@@ -64,7 +56,6 @@ def test_a_number_that_a_script_would_stumble_over_imports_nothing(store):
         ("attempts", _field("chunk", "attempts", str(FOR_EVER))),
         ("attempts", _field("chunk", "attempts", "-9")),
         ("tokens", _field("chunk", "tokens", " 20")),
-        ("tokens", _without("chunk", "tokens")),
         ("tokens", _said("observation", "observation", tokens=10**30)),
         ("replaced_by", _replaced_by_none),
         ("array", _field("record", "pins", "{}")),

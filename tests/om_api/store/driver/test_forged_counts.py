@@ -65,7 +65,7 @@ def _overheard(monkeypatch, server):
 
     with monkeypatch.context() as patched, server.client() as plain:
         patched.setattr(redis.Redis, "evalsha", overhearing)
-        patched.setenv("OM_TEST_REDIS_URL", server.url)
+        patched.setenv("TEST_REDIS_URL", server.url)
         tests = Path(__file__).parents[3]
         paths = [str(tests / "om_api/store"), str(tests / "promises/test_redaction.py")]
         pytest.main(["-q", "--assert=plain", "-o", "filterwarnings=", "-p", "no:cacheprovider", *paths])

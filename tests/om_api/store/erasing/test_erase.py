@@ -11,6 +11,7 @@ from scene import (
     at_step,
     breaches,
     buffer,
+    disturbed,
     entries,
     expiring,
     exported,
@@ -239,22 +240,10 @@ def test_what_is_rejected_meanwhile_is_found(store):
 
 def test_what_changes_all_the_time_is_said_and_nothing_is_half_done(store):
     filled(store)
-    steps, numbers = erasing(store, "m3"), iter(range(100, 200))
-
-    def always(inner):
-        reply = None
-        try:
-            while True:
-                step = inner.send(reply)
-                if getattr(step, "name", "") == "erase":
-                    n = next(numbers)
-                    seal(store, f"c{n}", n)
-                reply = yield step
-        except StopIteration as end:
-            return end.value
-
+    numbers = iter(range(100, 200))
+    steps = disturbed(erasing(store, "m3"), lambda: seal(store, f"c{(n := next(numbers))}", n))
     with pytest.raises(StoreError, match="harold changes faster than it can be erased from: repeat"):
-        store.run(always(steps))
+        store.run(steps)
     assert "m3" in kept(store)
     assert sound(store)
 
@@ -384,12 +373,8 @@ def test_in_thread_scope_each_memory_changes_by_itself(store):
 def test_a_moved_text_stays_made_of_its_pieces(store):
     observed(store, "o1", 1)
     observed(store, "o2", 31, thread="t2")
-    reflect(
-        store,
-        "o1",
-        "o2",
-        text='* common\n<thread id="t1">\n* a secret\n* own\n</thread>\n<thread id="t2">\n* other\n</thread>',
-    )
+    text = '* common\n<thread id="t1">\n* a secret\n* own\n</thread>\n<thread id="t2">\n* other\n</thread>'
+    reflect(store, "o1", "o2", text=text)
     store.run(moving(store))
     store.run(moving(store, "resource"))
     store.run(erasing_text(store, "secret"))

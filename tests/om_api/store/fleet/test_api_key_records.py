@@ -1,6 +1,7 @@
 """API keys, stream tokens and rates: what is kept, who is recognised, and what revoking and rotating do."""
 
 import pytest
+from scene import at_step
 
 from om_api import InvalidInputError
 from om_api.domain.api_keys import ExpiredKeyError, Proof, Token
@@ -29,15 +30,10 @@ def test_a_token_alone_is_recognised_as_its_key_and_its_secret_is_kept_nowhere(s
     mixed = [str(token._replace(id=other.id)), str(token._replace(secret=other.secret))]
     for given in ("", "om_", f"{token}x", f"x{token}", f" {token}", "\ud800", "om_ï", *mixed):
         assert store.run(_recognise(store.keys, given)) is None, given
-
-
-def test_a_revoked_key_is_nobodys(store):
-    key, token = store.run(api_key_records.create(store.keys, ["harold"], "reader"))
-
     assert store.run(api_key_records.revoke(store.keys, key.id)) == "cleared"
     assert store.run(api_key_records.revoke(store.keys, key.id)) == "superseded"
     assert store.run(_recognise(store.keys, str(token))) is None
-    assert store.run(api_key_records.every(store.keys)) == []
+    assert [each.id for each in store.run(api_key_records.every(store.keys))] == [other.id]
 
 
 def test_a_rotated_key_has_a_new_token_and_the_old_one_for_as_long_as_was_said(store):
@@ -63,18 +59,9 @@ def test_what_was_revoked_while_it_was_rotated_stays_revoked(store):
     """Breaks when the new secret is written without a look at what is there by now."""
     key, _ = store.run(api_key_records.create(store.keys, ["harold"], "reader"))
     steps = api_key_records.rotate(store.keys, key.id)
-    read = store.run(_only(next(steps)))
-    store.run(api_key_records.revoke(store.keys, key.id))
-
-    write = steps.send(read)
-    look_again = steps.send(store.run(_only(write)))
     with pytest.raises(InvalidInputError, match="om keys list"):
-        steps.send(store.run(_only(look_again)))
+        store.run(at_step(steps, 1, lambda: store.run(api_key_records.revoke(store.keys, key.id))))
     assert store.run(api_key_records.every(store.keys)) == []
-
-
-def _only(step):
-    return (yield step)
 
 
 def test_a_key_that_cannot_be_is_refused(store):
@@ -82,7 +69,6 @@ def test_a_key_that_cannot_be_is_refused(store):
         {"resources": []},
         {"resources": ["a/b"]},
         {"role": "king"},
-        {"label": "x" * 41},
         {"label": "a\nb"},
         {"expires_s": 0.5},
         {"expires_s": 1e12},
@@ -127,13 +113,8 @@ def test_when_a_key_was_used_is_known_until_it_is_revoked(store):
     assert [each.id for each in store.run(api_key_records.every(store.keys))] == [other.id]
 
 
-@pytest.fixture
-def key(store):
-    made, _ = store.run(api_key_records.create(store.keys, ["harold"], "reader", rate="3/m"))
-    return made
-
-
-def test_as_many_as_permitted_and_no_more(store, key):
+def test_as_many_as_permitted_and_no_more(store):
+    key, _ = store.run(api_key_records.create(store.keys, ["harold"], "reader", rate="3/m"))
     waits = [store.run(request_pace.take(store.keys, key)) for _ in range(7)]
 
     assert waits[:3] == [0, 0, 0]
@@ -146,36 +127,21 @@ def test_as_many_as_permitted_and_no_more(store, key):
         store.client.lset(paced, n, int(float(at)) - 60_001)
     assert store.run(request_pace.take(store.keys, key)) == 0
 
-
-def test_a_key_without_a_rate_is_not_counted(store):
-    key, _ = store.run(api_key_records.create(store.keys, ["harold"], "reader"))
-
-    assert list(request_pace.take(store.keys, key)) == []
-    assert store.run(request_pace.take(store.keys, key)) == 0
-    assert not store.client.exists(store.keys.paced(key.id))
-
-
-def test_a_clock_that_was_set_back_lets_nobody_wait_for_longer_than_a_window(store, key):
-    store.client.rpush(store.keys.paced(key.id), *[10**15] * 3)
-    store.client.pexpire(store.keys.paced(key.id), 60_000)
-
+    store.client.delete(paced)  # the clock was set back: nobody waits for longer than a window
+    store.client.rpush(paced, *[10**15] * 3)
+    store.client.pexpire(paced, 60_000)
     assert store.run(request_pace.take(store.keys, key)) == 60
 
 
 PROOF = Proof("0123456789ab", "f" * 64)
 
 
-def test_a_token_says_whose_it_is(store):
-    token = store.run(stream_tokens.create(store.keys, PROOF))
-
-    assert store.run(stream_tokens.proof_of(store.keys, token)) == PROOF
-    assert [store.run(stream_tokens.proof_of(store.keys, text)) for text in ("", "oms_x", f"{token}x")] == [None] * 3
-
-
 def test_a_token_is_kept_nowhere_and_not_for_long(store):
     token = store.run(stream_tokens.create(store.keys, PROOF))
     (name,) = store.client.scan_iter(f"{store.keys.prefix}*")
 
+    assert store.run(stream_tokens.proof_of(store.keys, token)) == PROOF
+    assert [store.run(stream_tokens.proof_of(store.keys, text)) for text in ("", "oms_x", f"{token}x")] == [None] * 3
     assert token not in name.decode()
     assert token not in store.client.get(name).decode()
     assert 0 < store.client.ttl(name) <= stream_tokens.LASTS_S

@@ -65,16 +65,6 @@ def test_a_due_index_tells_how_many_are_due_and_how_long_the_first_of_them_waits
     assert [waiting.longest for waiting in found] == pytest.approx([9_000, 5_000], abs=2_000)
 
 
-def test_what_nobody_of_ours_said_of_a_worker_is_no_worker(store):
-    soon = time.time() * 1000 + 20_000
-    store.client.zadd(store.keys.workers, dict.fromkeys(["broken", "other", "silent"], soon))
-    store.client.set(store.keys.worker("broken"), b"\xff", px=20_000)
-    store.client.set(store.keys.worker("other"), b"[]", px=20_000)
-    store.client.expire(store.keys.workers, 20)
-
-    assert store.run(health.workers(store.keys)) == []
-
-
 def test_every_resource_is_told_of_and_one_that_cannot_be_read_as_broken(store):
     of = store.keys.of
     store.client.zadd(store.keys.resources, {"harold": 1, "ada": 2})
@@ -101,11 +91,18 @@ def test_of_many_resources_those_are_looked_at_that_workers_looked_at_last(store
         assert [each.resource for each in found.conditions] == [*looked, "unknown"], most
 
 
-def worker(name):
-    return Worker(name=name, host="h", pid=1, version="1", queues=("observe",), concurrency=4)
+def worker(name, queue="observe", concurrency=4):
+    return Worker(name=name, host="h", pid=1, version="1", queues=(queue,), concurrency=concurrency)
 
 
 def test_a_worker_is_there_from_its_first_word_to_its_last(store):
+    soon = time.time() * 1000 + 20_000
+    store.client.zadd(store.keys.workers, dict.fromkeys(["broken", "other", "silent"], soon))
+    store.client.set(store.keys.worker("broken"), b"\xff", px=20_000)
+    store.client.set(store.keys.worker("other"), b"[]", px=20_000)
+    store.client.expire(store.keys.workers, 20)
+    assert store.run(health.workers(store.keys)) == []  # none of these was written by a worker
+    store.client.delete(store.keys.workers)
     store.client.zadd(store.keys.workers, {"dead": time.time() * 1000 - 1})
     for name in ("a", "b"):
         store.run(presence.here(store.keys, worker(name)))
@@ -129,14 +126,10 @@ def test_a_clock_that_goes_wrong_is_told_in_ms_with_its_sign(store, monkeypatch)
 
 
 def test_a_tick_says_when_it_ran_and_how_often_it_should(store):
-    store.run(presence.ticked(store.keys, "sweep", Ticked(at=17, interval=60.0)))
-    ticks = store.run(health.ticks(store.keys))
-
-    assert ticks == {
-        "observer": None,
-        "reflector": None,
-        "webhooks": None,
-        "sweep": presence.Ticked(at=17, interval=60.0),
+    sweep = Ticked(at=17, interval=60.0)
+    store.run(presence.ticked(store.keys, "sweep", sweep))
+    assert store.run(health.ticks(store.keys)) == dict.fromkeys(["observer", "reflector", "webhooks"]) | {
+        "sweep": sweep
     }
 
 
@@ -148,7 +141,7 @@ def test_what_is_no_time_was_not_measured(store):
         assert store.run(presence.lasting(store.keys)) == {"observe|model-1": 2.5}, value
 
 
-FLEET = [Worker(name=n, host="h", pid=1, version="", queues=("observe",), concurrency=32) for n in "ab"]
+FLEET = [worker(name, concurrency=32) for name in "ab"]
 AT = 1_000_000_000
 
 
@@ -162,13 +155,9 @@ def test_more_workers_do_what_comes_beside_what_is_done():
 
     assert found == FleetBacklog(due=2_400, seconds=300, grows=4.0, more=1, soon=1, tasks=32)
     assert backlog("observe", ticked(24_000, 22_800, 300), FLEET, {"observe|m": 4.0}).soon == 6
-
-
-@pytest.mark.parametrize("workers", [[], [Worker(name="x", host="h", pid=1, version="", queues=("reflect",))]])
-def test_where_nobody_serves_a_queue_workers_of_the_usual_size_would_do(workers):
-    found = backlog("observe", ticked(6_400, 6_400, 60), workers, {})
-
-    assert (found.more, found.soon, found.tasks) == (0, 1, 32)
+    for workers in ([], [worker("x", queue="reflect")]):  # nobody serves the queue: workers of the usual size would do
+        found = backlog("observe", ticked(6_400, 6_400, 60), workers, {})
+        assert (found.more, found.soon, found.tasks) == (0, 1, 32)
 
 
 def test_a_tick_keeps_the_time_since_which_the_fleet_is_behind():

@@ -1,12 +1,11 @@
 """Moving the indexes while everybody goes on: whatever comes between two steps, each entry ends once where it belongs."""
 
 import pytest
-from scene import HAROLD
+from scene import HAROLD, at_step
 from stores import Store
 
 from om_api.domain.errors import InvalidInputError, StoreError
 from om_api.domain.values import Scope
-from om_api.store.driver.connection import Connection
 from om_api.store.fleet import event_stream, repartition
 from om_api.store.memory import due, keyspace_scan
 from om_api.store.memory.keys import Keys, queued
@@ -53,29 +52,14 @@ def test_a_move_that_is_cut_off_anywhere_is_ended_by_whoever_comes_next(filled):
     ended = 0
     for calls in range(1, 100, 6):
         process = again(filled)
-        ended += _interrupted(process, repartition.repartition(process.keys, 3 + calls // 6 % 2), calls)
+        moving = repartition.repartition(process.keys, 3 + calls // 6 % 2)
+        ended += process.run(at_step(moving, calls, None)) is not None
         other = again(filled)
         other.run(repartition.go_on(other.keys))
 
         assert due_of(other) == {name: n for n, name in enumerate(AGENTS)}, calls
         assert not other.keys.layout.now.moving
     assert 0 < ended < 17
-
-
-def _interrupted(store, steps, calls):
-    """Drive the first calls of steps; whether they came to their end."""
-    connection, reply = Connection(store.client), None
-    for _ in range(calls):
-        try:
-            step = steps.send(reply)
-        except StopIteration:
-            return True
-        reply = connection.run(_one(step))
-    return False
-
-
-def _one(step):
-    return (yield step)
 
 
 def test_a_sweep_that_closes_while_somebody_moves_there_opens_again(filled, monkeypatch):
@@ -101,7 +85,7 @@ def test_a_sweep_that_closes_while_somebody_moves_there_opens_again(filled, monk
 def test_who_dies_on_the_way_back_into_one_part_leaves_none_open_that_nobody_looks_at(filled):
     """Time 0: the only part takes entries again. Time 1: who moves dies, the number is as it was. Time 2: a mark comes."""
     filled.run(repartition.repartition(filled.keys, 4))
-    _interrupted(filled, repartition.repartition(again(filled).keys, 1), 2)
+    filled.run(at_step(repartition.repartition(again(filled).keys, 1), 2, None))
     stale = again(filled)
     stale.run(due.mark(stale.keys.due_observe, [Scope("late")]))
     assert filled.client.zcard(stale.keys.due_observe) == 1
@@ -207,14 +191,10 @@ def test_a_number_that_cannot_be_is_refused_and_an_unreadable_one_written_anew(f
 
 def test_of_two_who_move_at_once_into_different_numbers_one_is_told(filled):
     """Time 0: both read. Time 1: one writes its number. Time 2: the other one would write its own."""
-    slow = repartition.repartition(again(filled).keys, 8)
-    connection, step = Connection(filled.client), next(slow)
-    quick = again(filled)
-    reply = connection.run(_one(step))
-    _interrupted(quick, repartition.repartition(quick.keys, 4), 20)
+    slow, quick = repartition.repartition(again(filled).keys, 8), again(filled)
+    meanwhile = at_step(repartition.repartition(quick.keys, 4), 20, None)
     with pytest.raises(InvalidInputError, match="somebody else moves partitions"):
-        while True:
-            reply = connection.run(_one(slow.send(reply)))
+        filled.run(at_step(slow, 1, lambda: quick.run(meanwhile)))
     with pytest.raises(InvalidInputError, match="on its way to 4 partitions: repeat om partitions 4 first"):
         quick.run(repartition.repartition(quick.keys, 8))
 

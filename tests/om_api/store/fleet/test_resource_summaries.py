@@ -1,7 +1,7 @@
 """Which resources are known, and how they stand: within bounds, and one whose keys are not ours hides no other."""
 
 import pytest
-from scene import push, ready, trips
+from scene import interrupted, push, ready, trips
 from stores import empty, fresh
 from world import World
 
@@ -14,13 +14,25 @@ from om_api.store.memory.quarantine import UNKNOWN
 NOW, HOUR_MS = 1_790_000_000_000, 3_600_000
 
 
-def test_a_resource_lags_since_its_longest_due_scope_came_due(store):
+def test_a_resource_lags_and_a_scope_waits_since_it_came_due(store):
     """An urgent scope is written an hour ahead of the time it came due."""
     observe = {"harold": NOW - 7_000, "ada|t1": NOW - HOUR_MS - 9_000, "ada|t2": NOW - 1_000, "later": NOW + 1}
     store.client.zadd(store.keys.due_observe, observe)
     store.client.zadd(store.keys.due_reflect, {"harold": NOW - 8_000})
 
     assert store.run(resource_summaries.lags(store.keys, NOW, 100)) == {"ada": 9_000, "harold": 8_000}
+    store.client.delete(store.keys.due_observe, store.keys.due_reflect)
+
+    def due_since():
+        return store.run(resource_summaries.summaries(store.keys, ["harold"], NOW))["harold"].due_since
+
+    for ahead in (0, HOUR_MS):
+        store.client.zadd(store.keys.due_reflect, {"harold": NOW - 9_000 - ahead})
+        assert due_since() == NOW - 9_000, ahead
+    store.client.delete(store.keys.due_reflect)
+    for at in (NOW + 5_000, float("-inf"), float("inf")):  # later, or at no time
+        store.client.zadd(store.keys.due_observe, {"harold": at})
+        assert due_since() == 0, at
 
 
 def test_a_summary_tells_activity_lag_tokens_and_costs(store):
@@ -39,19 +51,6 @@ def test_a_summary_tells_activity_lag_tokens_and_costs(store):
     assert [(level.unsealed, level.record.chunk_tokens, level.chunks) for level in harold.tiers.scopes] == [(10, 20, 1)]
     assert (harold.holds, nobody.listed, nobody.holds) == (True, False, False)
     assert store.run(resource_summaries.ready_chunks(store.keys, [harold, nobody])) == {"harold": 1}
-
-
-def test_a_scope_waits_since_it_came_due(store):
-    def due_since():
-        return store.run(resource_summaries.summaries(store.keys, ["harold"], NOW))["harold"].due_since
-
-    for ahead in (0, HOUR_MS):  # an urgent one is written an hour ahead
-        store.client.zadd(store.keys.due_reflect, {"harold": NOW - 9_000 - ahead})
-        assert due_since() == NOW - 9_000, ahead
-    store.client.delete(store.keys.due_reflect)
-    for at in (NOW + 5_000, float("-inf"), float("inf")):  # later, or at no time
-        store.client.zadd(store.keys.due_observe, {"harold": at})
-        assert due_since() == 0, at
 
 
 def is_known(store, *thread):
@@ -91,24 +90,14 @@ def test_who_holds_nothing_is_let_go_and_who_holds_anything_stays(store):
 
 def test_what_comes_while_a_name_is_let_go_lists_it_again(store):
     """Plays the race: adoption lists the name, and rejects what came, after the first look."""
-    steps = _coming(store, resource_index.let_go(store.keys, "harold"))
 
-    assert store.run(steps) is False
+    def adoption():
+        store.run(due.looked(store.keys, "harold", 1))
+        store.client.rpush(store.keys.of("harold").rejected, "{}")
+
+    steps = resource_index.let_go(store.keys, "harold")
+    assert store.run(interrupted(steps, "ZREM", adoption)) is False
     assert listed(store) == [b"harold"]
-
-
-def _coming(store, steps):
-    """The same steps; before what they write, a quarantine comes."""
-    step = next(steps)
-    while True:
-        if step.commands[0][0] == "ZREM":
-            store.run(due.looked(store.keys, "harold", 1))
-            store.client.rpush(store.keys.of("harold").rejected, "{}")
-        said = yield step
-        try:
-            step = steps.send(said)
-        except StopIteration as end:
-            return end.value
 
 
 @pytest.fixture(params=["resource", "thread"])

@@ -23,15 +23,6 @@ def test_of_several_who_would_take_a_sample_in_a_step_one_does(store):
     assert store.run(samples.due(store.keys, hour + 600_000)) == (TEN_MINUTES,)
 
 
-def test_a_sample_is_read_as_it_was_taken_by_the_beginning_of_its_step(store):
-    add(store, NOW, {None: TWO, "harold": ONE}, (TEN_MINUTES, HOUR))
-
-    assert between(store, 0) == [Sampled(SLOT, TWO)]
-    assert between(store, 0, "harold") == [Sampled(SLOT, ONE)]
-    assert between(store, 0, "harold", HOUR) == [Sampled(NOW // 3_600_000 * 3_600_000, ONE)]
-    assert between(store, 0, "nobody") == []
-
-
 def test_of_an_agent_only_changes_are_written_and_of_all_together_every_step(store):
     for n, sample in enumerate((ONE, ONE, TWO, TWO)):
         add(store, NOW + 600_000 * n, {None: ONE, "harold": sample})
@@ -49,11 +40,14 @@ def test_a_stream_holds_so_many_samples_and_ends(store, monkeypatch):
     assert store.client.ttl(store.keys.series(TEN_MINUTES)) > 0
 
 
-def test_what_others_write_there_is_passed_over(store):
+def test_a_sample_is_read_by_the_beginning_of_its_step_and_foreign_entries_are_passed_over(store):
     key = store.keys.series(TEN_MINUTES)
     store.client.xadd(key, {"messages": "many"}, id="5-0")
     store.client.xadd(key, {b"\xff": 1}, id="6-0")
     store.client.expire(key, 60)
-    add(store, NOW, {None: ONE})
+    add(store, NOW, {None: TWO, "harold": ONE}, (TEN_MINUTES, HOUR))
 
-    assert between(store, 1) == [Sampled(SLOT, ONE)]
+    assert between(store, 0) == between(store, 1) == [Sampled(SLOT, TWO)]
+    assert between(store, 0, "harold") == [Sampled(SLOT, ONE)]
+    assert between(store, 0, "harold", HOUR) == [Sampled(NOW // 3_600_000 * 3_600_000, ONE)]
+    assert between(store, 0, "nobody") == []

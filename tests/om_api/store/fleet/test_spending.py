@@ -46,21 +46,17 @@ def test_a_reservation_counts_once_and_is_settled_once_with_the_truth(store):
 
 
 def test_a_budget_admits_the_call_that_crosses_it_and_says_what_is_used_up(store):
-    for what, most in fresh(
-        store, [("calls", Most(calls=2)), ("tokens", Most(tokens=101)), ("micros", Most(micros=8))]
-    ):
+    budgets = [("calls", Most(calls=2)), ("tokens", Most(tokens=101)), ("micros", Most(micros=8))]
+    for what, most in fresh(store, budgets):
         found = [reserve(store, f"e{n}", own=most) for n in range(3)]
         assert [each.used_up for each in found] == ["", "", what]
         assert not found[2].of_all
         assert counted(store)["all|calls"] == counted(store, None)["all|calls"] == 2, what
     empty(store)
     assert reserve(store, "e1", own=Most(calls=0)).used_up == "calls"
-
-
-def test_what_the_budget_of_all_refuses_is_given_back_to_the_resource(store):
+    empty(store)  # what the budget of all refuses is given back to the resource
     reserve(store, "e1", resource="ada")
     refused = reserve(store, "e2", total=Most(calls=1))
-
     assert (refused.used_up, refused.of_all) == ("calls", True)
     assert counted(store) == {"all|calls": 0, "all|tokens": 0, "all|micros": 0}
 

@@ -44,12 +44,8 @@ def test_what_is_listed_has_no_secret(store):
     assert made.secret.startswith("whsec_")
     assert made.secret.encode() not in msgspec.json.encode(listed)
     assert (listed.id, listed.url, listed.waiting) == (made.id, made.url, 0)
-
-
-def test_there_are_so_many_and_no_more(store):
     for n in range(MOST):
         store.client.hset(store.keys.webhooks, f"h-{n}", "{}")
-
     with pytest.raises(InvalidInputError, match="there are 100 webhooks already; remove one first"):
         add(store)
 

@@ -1,6 +1,5 @@
 """The index of each chunk: made where it is missing, and ended with its messages."""
 
-import pytest
 from scene import (
     HAROLD,
     TTL,
@@ -11,6 +10,7 @@ from scene import (
     call,
     cleared,
     clearing_thread,
+    emptied,
     erasing,
     filled,
     interrupted,
@@ -34,12 +34,12 @@ from om_api.store.memory import chunks, clear, reading, scope_state
 OLDER = MAGIC + b"\x01" + b"\xff\xff" + bytes(60)
 
 
-def indexing(store, most=100, scope=HAROLD, threads=("t1", "t2")):
-    return reindex(store.keys, scope, record(store, scope).epoch, threads, "auto", most)
+def indexing(store, most=100):
+    return reindex(store.keys, HAROLD, record(store).epoch, ("t1", "t2"), "auto", most)
 
 
-def index(store, **how):
-    return store.run(indexing(store, **how))
+def index(store, most=100):
+    return store.run(indexing(store, most))
 
 
 def held(store, *names):
@@ -73,19 +73,14 @@ def test_what_lacks_an_index_gets_the_one_its_observation_would_have_had(store):
         assert breaches(store) == []
 
 
-def test_once_nothing_lacks_one_the_record_says_so(store):
-    filled(store)
-    without(store, "o1", "o2", "o3")
-    first, noted = index(store, most=2), indexed(store)
-    second = index(store, most=2)
-
-    assert (first, noted) == (2, None)
-    assert (second, indexed(store)) == (1, str(VERSION).encode())
-
-
-def test_observations_of_which_the_messages_have_expired_hold_nothing_up(store):
+def test_once_nothing_lacks_one_the_record_says_so_and_expired_messages_hold_nothing_up(store):
     """Catches a round that takes the same ones again and again, because the index of a thread outlives what it names."""
     filled(store)
+    without(store, "o1", "o2", "o3")
+    assert (index(store, most=2), indexed(store)) == (2, None)
+    assert (index(store, most=2), indexed(store)) == (1, str(VERSION).encode())
+
+    filled(emptied(store))
     without(store, "o1", "o2", "o3")
     store.client.delete(key_of(store, "source", "o1"), key_of(store, "source", "o2"))
     index(store, most=1)
@@ -145,15 +140,6 @@ def checks(store, name):
     return [made.check(place) for place in range(made.size)]
 
 
-@pytest.fixture
-def every(store):
-    """Every tier; of each that was observed there is an index."""
-    filled(store)
-
-    assert kept_indexes(store) == {"o1", "o2", "o3", "c4"}
-    return store
-
-
 def erase(store, name):
     def scopes():
         return [HAROLD]
@@ -168,12 +154,6 @@ def forget(store, name):
     (found,) = [one for one in store.run(reading.observations(store.keys, HAROLD)) if one.observation.id == name]
     epoch = store.run(scope_state.look(store.keys, HAROLD)).record.epoch
     return store.run(clear.forget(store.keys, HAROLD, epoch, found))
-
-
-def test_an_observation_that_is_forgotten_takes_its_index_with_it(every):
-    assert forget(every, "o2").value == "cleared"
-    assert kept_indexes(every) == {"o1", "o3", "c4"}
-    assert breaches(every) == []
 
 
 def test_the_index_of_what_held_an_erased_message_goes_with_it(store):
@@ -195,12 +175,17 @@ def store_chunks(store) -> list[Chunk]:
     return store.run(scope_state.look(store.keys, HAROLD)).chunks
 
 
-def test_what_is_cleared_leaves_no_index_of_its_own(every):
-    every.run(clearing_thread(every, "t1"))
-    assert kept_indexes(every) == {"o3"}
-    assert breaches(every) == []
-    cleared(every)
-    assert kept_indexes(every) == set()
+def test_what_is_forgotten_or_cleared_takes_its_index_with_it(store):
+    filled(store)
+    assert kept_indexes(store) == {"o1", "o2", "o3", "c4"}
+    assert forget(store, "o2").value == "cleared"
+    assert kept_indexes(store) == {"o1", "o3", "c4"}
+    assert breaches(store) == []
+    store.run(clearing_thread(store, "t1"))
+    assert kept_indexes(store) == {"o3"}
+    assert breaches(store) == []
+    cleared(store)
+    assert kept_indexes(store) == set()
 
 
 def test_a_chunk_that_is_observed_anew_gives_its_index_away(store):

@@ -1,7 +1,7 @@
 """segments: the index of each chunk, the messages of those without one, and single messages by their place."""
 
 from forged_segments import FORGED, forging
-from scene import AT, HAROLD, activate, filled, key_of, member, push, trips
+from scene import AT, HAROLD, activate, filled, key_of, member, trips
 
 from om_api.recall.segment import Findable, Segment
 from om_api.store.index.indexing import findable, of_messages
@@ -67,23 +67,15 @@ def test_messages_are_read_by_their_place_wherever_their_chunk_is(store):
     raw = said(store, Stretch("t1", "", 1, 1), Stretch("t2", "", 0, 9), Stretch("t9", "", 0, 0))
     assert raw == [[("m11", "t1")], [("m33", "t2")], []]
     assert Stretch("t1", "", 3, 7).size == 5
-
-
-def test_a_chunk_that_is_gone_gives_no_message_and_one_that_is_none_gives_none(store):
-    filled(store)
-    push(store, 60)
-    store.client.zadd(key_of(store, "sealed", "c5"), {b"no JSON": 0})
-
+    store.client.zadd(key_of(store, "sealed", "c5"), {b"no JSON": 0})  # a chunk that is gone, and a broken member
     assert said(store, Stretch("t1", "x1", 0, 9), Stretch("t1", "c5", 0, 1)) == [[], [None, ("m7", "t1")]]
-
-
-def test_a_member_is_indexed_by_its_id_role_time_and_words():
-    assert findable([(member(1), AT + 1000)], "t1", "harold") == [Findable("m1", "user", AT + 1000, "turn 1")]
 
 
 def test_a_member_that_is_no_message_keeps_its_place_and_has_no_words():
     """Catches places that slide, so that every hit behind it names its neighbour."""
     pairs = [(b"no JSON", AT), (member(1), AT + 1000), (b"\xff", float("inf")), (member(2), AT + 2000)]
 
-    assert [each.text for each in findable(pairs, "t1", "harold")] == ["", "turn 1", "", "turn 2"]
+    found = findable(pairs, "t1", "harold")
+    assert found[1] == Findable("m1", "user", AT + 1000, "turn 1")
+    assert [each.text for each in found] == ["", "turn 1", "", "turn 2"]
     assert of_messages([None]) == [Findable("", "", 0, "")]

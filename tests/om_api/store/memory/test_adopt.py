@@ -10,6 +10,7 @@ from scene import (
     activate,
     adopt,
     call,
+    counts,
     disturbed,
     emptied,
     interrupted,
@@ -30,11 +31,6 @@ from om_api.store.memory import chunks, due, quarantine, scope_state
 from om_api.store.memory import seal as seal_steps
 from om_api.store.memory.adopt import Adopted, older_members
 from om_api.store.memory.known import recognise, records_of
-
-
-def counts(store):
-    found = store.client.hgetall(store.keys.of("harold").tokens)
-    return {name.decode(): int(n) for name, n in found.items() if name not in {b"*key", b"*ids"}}
 
 
 def raw(store, thread="t1"):

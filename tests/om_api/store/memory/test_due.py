@@ -381,3 +381,16 @@ def test_claims_hand_out_as_many_tasks_as_all_who_wait_need(store):
     assert len(claims(store, 10, a_task=5)) == 4
     assert claims(store, 10, a_task=5) == []
     assert len(claims(store, 10)) == 10
+
+
+def test_longest_counts_from_when_a_scope_came_due_whether_or_not_it_has_a_turn(store, index):
+    now = store.run(due.server_ms())
+    times = {"a": now - 7_000, "b": now - 3_600_000 - 9_000, "c": now + 5_000}
+    store.client.zadd(index, times)
+    assert store.run(due.longest(index, now)) == 9_000
+    store.run(due.admit(index, [DueScope("a", "a"), DueScope("b", "b")], 1))
+
+    assert store.run(due.longest(index, now)) == 9_000
+    assert {due.due_since(score) for _, score in store.client.zrange(index, 0, -1, withscores=True)} == {
+        *times.values()
+    }

@@ -30,11 +30,8 @@ def test_adoptable_is_what_holds_more_or_less_than_was_counted(store):
     store.client.zadd(older, {member(9): AT})
     names = [*(messages(store, thread) for thread in ("t1", "t2", "t3", "t4")), older]
 
-    assert store.run(keyspace_scan.adoptable(store.keys, names)) == [
-        messages(store, "t1"),
-        messages(store, "t2"),
-        older,
-    ]
+    found = store.run(keyspace_scan.adoptable(store.keys, names))
+    assert found == [messages(store, "t1"), messages(store, "t2"), older]
 
 
 def test_who_names_what_holds_no_messages_stops_no_other(store):

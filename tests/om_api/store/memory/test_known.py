@@ -1,7 +1,6 @@
 """What is known of ids: as many as there are, as long as they are kept, and what an older version left is learned."""
 
-import pytest
-from scene import HAROLD, cleared, emptied, member, nothing_changes, observed, push, ready, seal
+from scene import HAROLD, at_step, cleared, emptied, member, observed, overtaken, push, ready, seal
 from world import wait_until
 
 from om_api.store.audit.verify import verify
@@ -98,25 +97,8 @@ def test_what_an_older_version_kept_is_learned_wherever_it_is(store):
 def test_what_is_known_already_is_not_learned_otherwise(store):
     """Time 0: a worker reads m1 as raw. Time 1: it is sealed. Time 2: what was read is learned."""
     push(store, 1)
-    steps = learn(store.keys, HAROLD, ["t1"], complete=False)
-    asked = next(steps)
-    replies = store.run(asked)
-    seal(store, "c1", 1)
-    with pytest.raises(StopIteration):
-        step = steps.send(_raw_replies(store, asked, replies))
-        while True:
-            step = steps.send(store.run(_sent(step)))
-
+    store.run(at_step(learn(store.keys, HAROLD, ["t1"], complete=False), 1, lambda: seal(store, "c1", 1)))
     assert names(store, 1) == {"m1": today(store)}
-
-
-def _raw_replies(store, asked, replies):
-    raw, chunks, sources = replies
-    return [raw, chunks, [word for pair in sources for word in pair]]
-
-
-def _sent(step):
-    return (yield step)
 
 
 # -- forgetting --------------------------------------------------------------------------------------------------------
@@ -160,15 +142,7 @@ def test_tidy_keeps_ids_while_a_chunk_of_their_day_waits(store):
 def test_a_look_that_did_not_name_every_chunk_forgets_nothing(store):
     observed(store, "c1", 1)
     expire(store, "c1")
-    steps = tidy(store.keys, HAROLD, ["t1"], 0)
-    step = next(steps)
-    reply = store.run(_sent(step))
-    seal(store, "c2", 2)
-    verb = steps.send(reply)
-    with nothing_changes(store), pytest.raises(StopIteration) as end:
-        steps.send(store.run(_sent(verb)))
-
-    assert end.value.value == 0
+    assert overtaken(store, tidy(store.keys, HAROLD, ["t1"], 0), "tidy", lambda: seal(store, "c2", 2)) == 0
 
 
 def test_the_record_says_when_to_look_next(store):

@@ -6,6 +6,7 @@ from scene import (
     SETTINGS,
     activate,
     emptied,
+    in_force,
     interrupted,
     member,
     moving,
@@ -31,10 +32,6 @@ T1, T2 = Scope("harold", "t1"), Scope("harold", "t2")
 FOLDED = '* of both\n<thread id="t1">\n* of one\n</thread>'
 
 
-def ids(store, scope):
-    return [s.observation.id for s in store.run(reading.observations(store.keys, scope))]
-
-
 def text(store, scope):
     return [generation.text for generation in store.run(reading.generations(store.keys, scope))]
 
@@ -55,7 +52,7 @@ def test_migrate_gives_each_thread_its_observations_led_by_the_last_reflection(s
         store.run(note.note(store.keys, HAROLD, record(store).epoch, note.Decided("", wake, 100)))
 
     assert store.run(moving(store)) is Outcome.ACTIVATED
-    assert (ids(store, T1), ids(store, T2), ids(store, HAROLD)) == (["o2"], ["o3"], [])
+    assert (in_force(store, T1), in_force(store, T2), in_force(store, HAROLD)) == (["o2"], ["o3"], [])
     assert store.client.get(of.scope) == b"thread"
     assert (text(store, T1), text(store, T2)) == (["* of both\n* of one"], ["* of both"])
     assert (record(store, T1).generation, record(store, T1).origin) == (1, "restore")
@@ -72,7 +69,7 @@ def test_migrate_gives_each_thread_its_observations_led_by_the_last_reflection(s
 
     ready(store, "c5", 6, scope=T1)
     assert activate(store, "c5", scope=T1, by="a5") is Outcome.ACTIVATED
-    assert (ids(store, T1), store.run(verify(store.keys))) == (["o2", "c5"], [])
+    assert (in_force(store, T1), store.run(verify(store.keys))) == (["o2", "c5"], [])
 
 
 def test_migrate_activates_ready_chunks_first_and_leaves_late_workers_nothing(store):
@@ -80,7 +77,7 @@ def test_migrate_activates_ready_chunks_first_and_leaves_late_workers_nothing(st
     ready(store, "c1", 1)
     look = store.run(scope_state.look(store.keys, HAROLD))
     assert store.run(moving(store)) is Outcome.ACTIVATED
-    assert (ids(store, T1), text(store, T1)) == (["c1"], [])
+    assert (in_force(store, T1), text(store, T1)) == (["c1"], [])
     assert (record(store, T1).generation, record(store, T1).origin) == (0, "initial")
     late = activate_steps.activate(store.keys, HAROLD, look.record.epoch, look.chunks, ["c1"], 60)
     assert unchanged(store, late) is Outcome.SUPERSEDED
@@ -128,13 +125,12 @@ def test_migrate_planned_before_something_came_changes_nothing(store):
         pooled(emptied(store))
         push(store, 8)
         assert store.run(interrupted(moving(store), "migrate", done)) is Outcome.SUPERSEDED, came
-        assert (store.client.get(store.keys.of("harold").scope), store.run(verify(store.keys))) == (b"resource", []), (
-            came
-        )
+        assert store.client.get(store.keys.of("harold").scope) == b"resource", came
+        assert store.run(verify(store.keys)) == [], came
 
     observed(emptied(store), "o1", 1)
     steps = interrupted(moving(store), "migrate", lambda: (_clear(store), observed(store, "o9", 9)))
-    assert (store.run(steps), ids(store, HAROLD)) == (Outcome.SUPERSEDED, ["o9"])
+    assert (store.run(steps), in_force(store, HAROLD)) == (Outcome.SUPERSEDED, ["o9"])
 
 
 def test_migrate_of_what_was_cleared_meanwhile_makes_no_memory(store):

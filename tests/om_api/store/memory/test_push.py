@@ -6,6 +6,7 @@ from scene import (
     AT,
     HAROLD,
     call,
+    counts,
     emptied,
     interrupted,
     member,
@@ -25,11 +26,6 @@ from om_api.store.memory.keys import Keys
 from om_api.store.memory.push import INSIDE, WHATEVER, replicas_of
 
 T1 = Scope("harold", "t1")
-
-
-def counts(store):
-    found = store.client.hgetall(store.keys.of("harold").tokens)
-    return {name.decode(): int(n) for name, n in found.items() if name not in {b"*key", b"*ids"}}
 
 
 def is_due(store, scope="harold"):

@@ -403,26 +403,15 @@ def _many(store, n, made=activated):
     return [entry.id for entry in entries(store)]
 
 
-def _ended(store, names, asked=None, meanwhile=None):
-    """What becomes of entries that are retried one after the other; `asked` takes the name and key of each command."""
+def _ended(store, names, meanwhile):
+    """What becomes of entries that are retried one after the other; after the first something happens."""
     retrier = quarantine.Retrier(store.keys, "harold", "resource")
     several, found = quarantine.Several(store.keys, "harold", names, retrier.retry), []
-    while ended := store.run(_noted(several.next(), [] if asked is None else asked)):
+    while ended := store.run(several.next()):
         found.append(ended)
-        if meanwhile and len(found) == 1:
+        if len(found) == 1:
             meanwhile()
     return found
-
-
-def _noted(steps, asked):
-    reply = None
-    try:
-        while True:
-            step = steps.send(reply)
-            asked += [command[:2] for command in getattr(step, "commands", [])]
-            reply = yield step
-    except StopIteration as end:
-        return end.value
 
 
 def test_retrier_finds_what_was_activated_or_forgotten_since_the_memory_was_read(store):

@@ -57,9 +57,7 @@ def test_what_was_accepted_stays_while_what_was_not_comes_and_goes(store):
             add(store, each)
         assert [at for at in held(store) if at < 5] == [0, 1, 2, 3, 4]
 
-    emptied(
-        store
-    )  # where only accepted ones are left the newest is not taken up: its text stands behind the placeholder
+    emptied(store)  # of accepted ones the newest is not taken up: its text stands behind the placeholder
     for n in range(40):
         add(store, entry(n, "unobservable"))
     assert held(store)[:18] == list(range(18))

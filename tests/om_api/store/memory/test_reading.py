@@ -1,6 +1,6 @@
 """snapshot: one instant, one round trip when the names are known, and never less than everything."""
 
-from scene import HAROLD, filled, observed, seal
+from scene import HAROLD, filled, observed, seal, trips
 
 from om_api.domain.values import Scope
 from om_api.store.memory import reading
@@ -11,21 +11,8 @@ COLD = Names(HAROLD, {}, ())
 
 def snapshot(store, known=COLD, thread="t1"):
     """A snapshot, the names for the next one, and how many round trips it took."""
-    trips = 0
-
-    def counted():
-        nonlocal trips
-        steps = reading.snapshot(store.keys, "harold", thread, known)
-        try:
-            step = next(steps)
-            while True:
-                trips += 1
-                step = steps.send((yield step))
-        except StopIteration as end:
-            return end.value
-
-    found, names = store.run(counted())
-    return found, names, trips
+    (found, names), count = store.run(trips(reading.snapshot(store.keys, "harold", thread, known)))
+    return found, names, count
 
 
 def warm(store, thread="t1"):
@@ -55,38 +42,31 @@ def test_no_message_is_read_twice_or_never_whatever_is_sealed_meanwhile(store):
 
 def test_a_scope_guessed_wrong_is_read_again(store):
     observed(store, "o1", 1, scope=Scope("harold", "t1"))
-    found, names, trips = snapshot(store)
+    found, names, count = snapshot(store)
 
-    assert (found.scope, trips) == (Scope("harold", "t1"), 2)
+    assert (found.scope, count) == (Scope("harold", "t1"), 2)
     assert [s.observation.id for s in found.observations] == ["o1"]
     assert snapshot(store, names)[2] == 1
 
 
-def _unsettled(store, known):
-    """A snapshot whose every MULTI meets a chunk more than it named."""
-    steps, n = reading.snapshot(store.keys, "harold", "t1", known), 50
-    step, verbs = next(steps), []
+def _unsettled(store, known, verbs):
+    """A snapshot whose every MULTI meets a chunk more than it named; `verbs` takes what was called."""
+    steps, reply = reading.snapshot(store.keys, "harold", "t1", known), None
     try:
         while True:
+            step = steps.send(reply)
             verbs.append(getattr(step, "name", "multi"))
             if verbs[-1] == "multi":
-                n += 1
-                seal(store, f"x{n}", n)
-            step = steps.send(_perform(store, step))
+                seal(store, f"x{50 + len(verbs)}", 50 + len(verbs))
+            reply = yield step
     except StopIteration as end:
-        return end.value[0], verbs
-
-
-def _perform(store, step):
-    def one():
-        return (yield step)
-
-    return store.run(one())
+        return end.value[0]
 
 
 def test_a_memory_that_never_holds_still_is_settled_by_one_script(store):
     filled(store)
-    found, verbs = _unsettled(store, warm(store))
+    verbs = []
+    found = store.run(_unsettled(store, warm(store), verbs))
 
     assert verbs == ["multi", "multi", "multi", "snapshot"]
     assert [m.id for m in found.messages] == [f"m{n}" for n in (5, 6, 7, 8, 9, 10, 11, 51, 52, 53)]

@@ -58,15 +58,6 @@ def test_reflect_replaces_the_named_observations_and_moves_the_totals(store):
     assert now.reflected_at > 0
 
 
-def test_reflect_trims_the_oldest_generations(store):
-    for n in range(1, 5):
-        observed(store, f"o{n}", n)
-        reflect(store, f"o{n}", keep=2)
-
-    assert generations(store) == [3, 4]
-    assert store.run(verify(store.keys)) == []
-
-
 def test_reflect_repeated_with_its_id_answers_as_before_and_a_second_one_changes_nothing(store):
     """Breaks without the generation: time 0 two Reflectors read generation 0, time 1 and 2 both commit generation 1."""
     observed(store, "o1", 1)

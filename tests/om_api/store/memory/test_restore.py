@@ -9,6 +9,7 @@ from scene import (
     emptied,
     expiring,
     forget_first,
+    in_force,
     interrupted,
     nothing_changes,
     observed,
@@ -16,7 +17,6 @@ from scene import (
     ready,
     record,
     reflect,
-    reflecting,
     repeating,
     restored,
     restoring,
@@ -30,10 +30,6 @@ from om_api.store.memory import clear, migrate, reading
 from om_api.store.memory import reflect as reflect_steps
 
 T1 = Scope("harold", "t1")
-
-
-def in_force(store, scope=HAROLD):
-    return [s.observation.id for s in store.run(reading.observations(store.keys, scope))]
 
 
 def text(store, scope=HAROLD):
@@ -182,13 +178,6 @@ def test_restore_does_not_tell_again_of_what_was_removed(store):
     assert (text(store), in_force(store)) == ('<thread id="t2">\n* two\n</thread>', [])
     assert restored(store, 0) is Outcome.RESTORED
     assert (in_force(store), sound(store)) == (["o2"], True)
-
-
-def test_restore_makes_a_reflection_late_that_was_thought_before(store):
-    three_generations(store)
-    done = store.run(interrupted(reflecting(store, "o4"), "reflect", lambda: restored(store, 1)))
-
-    assert (done, in_force(store)) == (Outcome.SUPERSEDED, ["o2", "o3", "o4"])
 
 
 def test_restore_undoes_nothing_beyond_a_migration(store):

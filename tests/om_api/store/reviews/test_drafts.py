@@ -16,6 +16,7 @@ from scene import (
     restored,
     words,
 )
+from stores import fresh
 
 from om_api.domain.values import Outcome, Scope
 from om_api.store.lines.correcting import By, Corrector, Keeping
@@ -48,20 +49,16 @@ def test_a_draft_that_waits_is_read_with_its_review(store):
     assert (read(store).draft, read(store).review) == (None, Review())
 
 
-@pytest.mark.parametrize("change", ["forget", "erase", "restore"])
-def test_a_draft_goes_with_what_it_was_made_of_and_its_review_with_it(store, change):
-    observed(store, "o1", 1)
-    observed(store, "o2", 2)
-    reflect(store, "o1")
-    put_up(store, "o2")
-    {
-        "forget": lambda: forget_first(store),
-        "erase": lambda: store.run(erasing(store, "turn 2")),
-        "restore": lambda: restored(store, 0),
-    }[change]()
-
-    assert read(store).draft is None
-    assert review_of(store.run(scope_state.look(store.keys, HAROLD))) == Review()
+def test_a_draft_goes_with_what_it_was_made_of_and_its_review_with_it(store):
+    changes = [forget_first, lambda of: of.run(erasing(of, "turn 2")), lambda of: restored(of, 0)]
+    for n, change in enumerate(fresh(store, changes)):
+        observed(store, "o1", 1)
+        observed(store, "o2", 2)
+        reflect(store, "o1")
+        put_up(store, "o2")
+        change(store)
+        assert read(store).draft is None, n
+        assert review_of(store.run(scope_state.look(store.keys, HAROLD))) == Review(), n
 
 
 def test_what_is_drafted_ahead_of_need_waits_for_nobody(store):
@@ -96,8 +93,8 @@ def pinned(store, line):
 
 
 def committing(store):
-    read = store.run(reflection_input(store.keys, HAROLD))
-    return commit(store.keys, read, read.draft, words, 10, TTL)
+    found = read(store)
+    return commit(store.keys, found, found.draft, words, 10, TTL)
 
 
 def correct(store, was, now):
@@ -171,22 +168,18 @@ def test_what_waits_is_listed_with_when_it_counts(store):
     assert store.run(review_index.of_scopes(store.keys, [HAROLD, OTHER])) == {HAROLD: found}
 
 
-@pytest.mark.parametrize("end", ["sent back", "forgotten", "cleared"])
-def test_what_waits_no_more_is_listed_no_more_though_the_index_names_it(store, end):
-    observed(store, "o1", 1)
-    expected(store)
-    put_up(store, "o1")
-    {
-        "sent back": lambda: put_up(store, "o1", was="r1", review=Review("r2", 5)),
-        "forgotten": lambda: forget_first(store),
-        "cleared": lambda: cleared(store),
-    }[end]()
-
-    assert store.run(review_index.waiting(store.keys)) == []
-    store.run(review_index.mend(store.keys, 8, 10))
-    assert listed(store)  # not before its time: who puts it up may be between the two
-    store.run(review_index.mend(store.keys, 9, 10))
-    assert listed(store) == []
+def test_what_waits_no_more_is_listed_no_more_though_the_index_names_it(store):
+    sent_back = lambda of: put_up(of, "o1", was="r1", review=Review("r2", 5))  # noqa: E731
+    for n, end in enumerate(fresh(store, [sent_back, forget_first, cleared])):
+        observed(store, "o1", 1)
+        expected(store)
+        put_up(store, "o1")
+        end(store)
+        assert store.run(review_index.waiting(store.keys)) == [], n
+        store.run(review_index.mend(store.keys, 8, 10))
+        assert listed(store), n  # not before its time: who puts it up may be between the two
+        store.run(review_index.mend(store.keys, 9, 10))
+        assert listed(store) == [], n
 
 
 def test_who_decides_forgets_only_what_was_decided(store):

@@ -21,7 +21,7 @@ def _queued(count, now=100.0):
     return turns, pages
 
 
-def test_some_come_at_once_and_the_others_one_behind_the_other():
+def test_some_come_at_once_the_others_one_behind_the_other_and_nobody_waits_for_pages_that_are_closed():
     turns, pages = _queued(5)
     assert [round(turns.at(page) - 100, 6) for page in pages] == [-0.2, -0.1, 0, 0.1, 0.2]
     turns.take(pages[0], 100.0)  # whoever waits already takes no second turn
@@ -29,10 +29,7 @@ def test_some_come_at_once_and_the_others_one_behind_the_other():
     assert turns.at(pages[0]) == math.inf
     assert turns.at(pages[4]) == pytest.approx(100.2)
 
-
-def test_nobody_waits_for_pages_that_are_closed():
     turns, pages = _queued(200)
     for page in pages[:199]:
         turns.leave(page)
-
     assert turns.at(pages[199]) <= 100

@@ -30,3 +30,17 @@ def test_what_was_typed_and_refused_is_shown_again_with_the_way_back_to_our_page
         answer = who.send(f"{AT}/correct", line, headers={"referer": before})
         assert "Back to the page before" not in answer.text, before
         assert "Go to the agents" in answer.text, before
+
+
+def test_a_line_is_added_pinned_let_go_and_taken_back(who, world):
+    who.send(AT, {"thread": "t-1", "text": "User owns a boat"})
+    added, line = world.om.observations("harold")[-1], {"was": "User owns a boat"}
+    who.send("/ui/agents/harold/pins", line)
+    shown = who.get("/ui/agents/harold").text
+    (pin,) = world.om.pins("harold")
+    who.send("/ui/agents/harold/pins/remove", line)
+    who.send(f"/ui/agents/harold/observations/{added.id}/undo")
+
+    assert (added.origin, "owns a boat" in shown) == ("added", True)
+    assert (pin.text.endswith("User owns a boat"), pin.by == added.by != "") == (True, True)
+    assert (world.om.pins("harold"), len(world.om.observations("harold"))) == ([], 1)

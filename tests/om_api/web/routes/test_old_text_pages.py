@@ -1,17 +1,15 @@
 """The button that redacts what was stored before redaction was switched on."""
 
 import pytest
-from world import SMALL, World
-
-from om_api import load_settings
+from served import settings_of
+from world import World
 
 SECRET = "ada@example.com"
 
 
 @pytest.fixture
 def settings(settings):
-    named = {"OM_PREFIX": settings.prefix, "OM_REDIS_URL": settings.redis_url, "OM_REDACTION__BEFORE": "store"}
-    return load_settings(None, {**SMALL, **named})
+    return settings_of(settings, redaction__before="store")
 
 
 def test_what_was_stored_before_is_redacted_by_a_button_once_it_was_seen_how_much(sign_in, client, prefix):

@@ -1,14 +1,12 @@
-"""Pages, and the HTTP API behind them, of an agent that is redacted: none of them shows what was planted."""
+"""Pages of an agent that is redacted: none of them shows what was planted, nor does the log of who looked."""
 
 import json
 
 import pytest
 from page_routes import PAGES, Owner
 from planted import ALL, PASSWORD, leaks, store_bytes
-from world import SMALL, World
-
-from om_api import load_settings
-from om_api.http import make_app
+from served import settings_of
+from world import World
 
 CHANGED = {
     "redaction__before": "store",
@@ -19,8 +17,7 @@ CHANGED = {
 
 @pytest.fixture
 def settings(settings):
-    named = {"OM_PREFIX": settings.prefix, "OM_REDIS_URL": settings.redis_url}
-    return load_settings(None, {**SMALL, **named, **{f"OM_{name.upper()}": text for name, text in CHANGED.items()}})
+    return settings_of(settings, **CHANGED)
 
 
 @pytest.fixture
@@ -54,7 +51,7 @@ def owner(world):
     return made
 
 
-def test_no_page_shows_what_was_planted(sign_in, owner, world):
+def test_no_page_shows_what_was_planted(sign_in, owner, world, capsys):
     session, shown = sign_in("operator", "*"), {}
     for path in PAGES:
         asked = "?query=zanzibar&q=zanzibar" if path.endswith("/recall") else ""
@@ -65,30 +62,5 @@ def test_no_page_shows_what_was_planted(sign_in, owner, world):
     assert {path: kinds for path, answer in shown.items() if (kinds := leaks(answer.text))} == {}
     assert leaks(session.get("/ui/agents/harold/export").content) == []
     assert leaks(store_bytes(world.client, world.prefix)) == []
-
-
-def test_nor_does_any_answer_of_the_api_or_a_line_of_its_log(app, settings, ring, owner, capsys):
-    held = {"Authorization": f"Bearer {ring.create(('*',), 'operator')[1]}"}
-    asked = {"query": "zanzibar", "format": "blocks"}
-    paths = [
-        path
-        for path, told in make_app(settings).openapi()["paths"].items()
-        if "get" in told and path.startswith("/v1/") and not path.endswith(("/stream", "/live", "/events"))
-    ]
-    answers = {path: app.get(path.format_map(_Named(owner)), headers=held, params=asked) for path in paths}
     said = "".join(capsys.readouterr())
-
-    assert len([answer for answer in answers.values() if answer.status_code == 200]) > 15
-    assert {path: kinds for path, answer in answers.items() if (kinds := leaks(answer.content))} == {}
-    assert "request_served" in said
-    assert leaks(said) == []
-
-
-class _Named(dict):
-    """What stands in a path of the API."""
-
-    def __init__(self, owner):
-        super().__init__(owner.ids, thread=owner.thread, n="1", generation="1")
-
-    def __missing__(self, _):
-        return "harold"
+    assert ("request_served" in said, leaks(said)) == (True, [])

@@ -32,15 +32,6 @@ def test_lines_are_dated_in_the_timezone_and_in_order_and_a_target_in_tokens_is_
         assert 0.9 * room <= counted(observe(*load("planted"), target_tokens=room)) <= room, share
 
 
-def test_the_last_request_that_nobody_finished_is_the_current_task():
-    done = [said("Fix the login bug"), said("Done, the login bug is fixed.", "assistant", 1)]
-    text = observe(
-        *done, said("Next, compare the yearly passes for Vienna", minute=2), said("I'll start.", "assistant", 3)
-    )
-    assert "<current-task>\nPrimary: Next, compare the yearly passes for Vienna\n</current-task>" in text
-    assert "<current-task>" not in observe(said("What is the port?"), said("It is port 6379.", "assistant", 1))
-
-
 NONE = "<current-task>\nnone\n</current-task>\n<suggested-response>\nnone\n</suggested-response>"
 
 
