@@ -141,3 +141,17 @@ def test_what_cannot_be_erased_is_said_and_nothing_changes(house):
         with pytest.raises(InvalidInputError, match=why):
             house.om.erase("harold", **asked)
     assert contents(house.client, f"{house.prefix}*") == before
+
+
+def test_a_message_is_gone_with_what_was_noted_of_it_and_nothing_else_is(house):
+    ids = _through_every_tier(house, "the {} flight to Samarkand leaves at noon")
+    left = {name for names in ids.values() for name in names}
+    for n, tier in enumerate(TIERS):
+        did = house.om.erase("harold", message_id=ids[tier][1])
+        left.remove(ids[tier][1])
+        assert [message.id for message in did.messages] == [ids[tier][1]]
+        assert f"the {tier} flight" not in _whole_store(house), tier
+        assert house.covering() == sorted(left), tier
+        text = house.context().text
+        assert all(f"{other} behind" in text for other in TIERS[n + 1 :]), tier
+        assert house.om.verify() == [], tier

@@ -101,3 +101,21 @@ def test_a_proposal_of_a_corrected_line_counts_no_more_and_is_thought_anew(house
         waiting = again
     house.om.approve("harold", "t-1")
     assert (len(house.om.generations("harold", "t-1")), house.om.verify()) == (1, [])
+
+
+def test_a_correction_by_hand_waits_for_nobody(house):
+    """It is somebody's word already; what was proposed instead of the text that it corrects is no next one any more."""
+    house.observed("I live in Oslo")
+    house.proposed()
+    house.om.approve("harold", "t-1", text="* 🔴 User lives in Oslo")
+    house.observed("The weather is fine today")
+    waiting = house.proposed()
+    done = house.om.correct_line("User lives in Oslo", "User lives in Bergen", "harold", "t-1", by="lotte")
+    assert (done.outcome, done.generation) == (Outcome.CORRECTED, 2)
+    made = house.om.generations("harold", "t-1")[-1]
+    assert (made.n, made.origin, made.text) == (2, "correction", "* 🔴 User lives in Bergen")
+    assert house.om.proposal("harold", "t-1") is None
+    assert house.om.approve("harold", "t-1", proposal=waiting.id) is Outcome.SUPERSEDED
+    assert "Bergen" in house.context().text
+    assert [event.kind for event in house.om.events("0", count=1000).events].count("review_asked") == 2
+    assert house.om.verify() == []

@@ -1,9 +1,11 @@
 """P4: thresholds, limits and changed configuration decide when; a wrong policy wastes money, never messages."""
 
+import msgspec
 import pytest
 from world import World, contents
 
 from om_api import InvalidInputError
+from om_workers.llm.scripted import Scripted
 
 _STRANGE = [{"message_threshold": "100", "observation_threshold": "100", "buffer_tokens": "1"},
     {"message_threshold": "5000", "buffer_activation": "1.0"},
@@ -54,3 +56,45 @@ def test_a_disabled_memory_keeps_messages_serves_what_is_ready_and_asks_no_model
     assert {message.id for message in context.messages} >= set(said[12:])
     disabled.settle()
     assert (disabled.model.requests, disabled.covering(), disabled.om.verify()) == ([], sorted(said), [])
+
+
+class Generalising:
+    """Reflects what it is given, and says of it what holds whatever the conversation."""
+
+    name = "generalising"
+
+    def __init__(self, echo):
+        self._echo = echo
+
+    def complete(self, request):
+        reply = self._echo.complete(request)
+        common = "* 🔴 (09:00) holds in every conversation\n</observations>"
+        text = reply.text.replace("</observations>", common if request.purpose == "reflect" else "</observations>")
+        return msgspec.structs.replace(reply, text=text)
+
+
+@pytest.mark.parametrize("begins", ["resource", "thread"])
+def test_a_memory_that_moves_there_and_back_reads_as_it_did(client, prefix, begins):
+    """Ten threads once came back from it with each fact ten times."""
+    other = "thread" if begins == "resource" else "resource"
+    world = World(client, prefix, model=Generalising(Scripted.echo()), scope=begins)
+    for n in range(12):
+        world.say(f"fact {n}", thread=f"t-{n % 4}")
+    for asked in (world.om.force_observe, world.om.force_reflect):
+        for name in {f"t-{n}" if begins == "thread" else None for n in range(4)}:
+            asked(thread_id=name, resource_id="harold")
+        world.settle()
+    before = _prefixes(world)
+    assert [_until_moved(world, to) for to in (other, begins)] == ["activated", "activated"]
+    assert _prefixes(world) == before
+    assert any("holds in every conversation" in text for text in before[0])
+    assert world.om.verify() == []
+
+
+def _prefixes(world):
+    return [[block.text for block in world.context(f"t-{n}").blocks if block.stable] for n in range(4)]
+
+
+def _until_moved(world, to):
+    outcome = world.om.migrate_scope("harold", to)
+    return outcome if outcome == "activated" else world.settle() or world.om.migrate_scope("harold", to)

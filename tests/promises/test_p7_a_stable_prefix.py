@@ -28,3 +28,17 @@ def test_stable_blocks_only_grow_at_their_end_and_are_byte_identical_between_act
         assert system.startswith(prefix_text)
         before, prefix_text = now, system
     assert len(before) >= 3
+
+
+@pytest.mark.parametrize(("messages", "tokens"), [(11, 100), (110, 10), (4, 275)])
+def test_a_burst_changes_the_prefix_once(client, prefix, messages, tokens):
+    world = World(client, prefix)
+    world.say(*(f"message {n}" for n in range(messages)), tokens=tokens)
+    seen = {tuple(block.hash for block in _memory(world.context()))}
+    for _ in range(30):
+        world.claim()
+        while world.dispatch.queue:
+            world.perform(*world.next_task())
+            seen.add(tuple(block.hash for block in _memory(world.context())))
+    assert (len({each.activation for each in world.om.observations("harold")}), len(seen)) == (1, 2)
+    assert world.om.stats("harold").observed_tokens >= 800

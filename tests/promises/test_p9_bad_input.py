@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from om_api import InvalidInputError
+from om_api import InvalidInputError, Message
 from om_api.domain.errors import ModelError
 
 HUGE = 10**5_000  # Python writes no number of more than 4,300 digits, and hiredis ends the process that tries
@@ -63,3 +63,16 @@ def test_what_a_vendor_adds_tomorrow_is_kept_and_the_words_beside_it_are_read_an
     (observation,) = world.om.observations("harold")
     assert list(observation.message_ids) == ["m-1", "m-2"]
     assert [m.content[-1]["type"] for m in world.om.sources(observation.id, "harold")] == ["hologram", "teleport_call"]
+
+
+def test_a_message_that_cannot_be_accepted_says_what_is_permitted_and_nothing_is_written(world):
+    good = {"role": "user", "content": "x", "thread_id": "t-1", "resource_id": "harold"}
+    refused = [({"role": "robot"}, "user, assistant, system, tool"), ({"thread_id": "a/b"}, "thread_id"),
+        ({"resource_id": ""}, "resource_id"), ({"content": [{"type": "text"}]}, "a text part needs a text"),
+        ({"content": 5}, "content"), ({"content": "\ud800"}, "cannot be written as JSON"),
+        ({"timestamp": "yesterday"}, "ISO 8601"), ({"tokens": -1}, "tokens"), ({"tokens": True}, "tokens"),
+        ({"id": ".."}, "id")]  # fmt: skip
+    for fields, says in refused:
+        with pytest.raises(InvalidInputError, match=says):
+            world.om.add_messages([Message(**good), Message(**{**good, **fields})])
+    assert list(world.client.scan_iter(f"{world.prefix}*")) == []

@@ -68,7 +68,7 @@ def test_activate_keeps_the_messages_until_they_expire_and_moves_the_totals(stor
 
     assert store.client.zrange(of.source("c1"), 0, -1) == [member(1), member(2)]
     assert store.client.exists(of.sealed("c1"), of.chunk("c1")) == 0
-    assert {store.client.ttl(of.source("c1")), store.client.ttl(of.sources("t1"))} <= {TTL, TTL - 1}
+    assert {store.client.ttl(key) for key in (of.source("c1"), of.segment("c1"), of.sources("t1"))} <= {TTL, TTL - 1}
     assert (now.chunk_tokens, now.observation_tokens, now.observation_count) == (0, 10, 2)
     assert (now.observed_tokens, now.observed_messages) == (30, 3)
 
@@ -170,6 +170,17 @@ def test_activate_drops_a_suggestion_once_later_words_of_the_actor_are_observed(
         noted(store, "c2", 3, spoken=spoken)
         activate(store, "c2", by="a2")
         assert closing(store) == ("mend the roof", left), spoken
+
+
+def test_activate_drops_a_suggestion_without_a_time_with_the_actors_next_words(store):
+    texts = {"current_task": "mend the roof", "suggested_response": "ask for nails"}
+    store.client.hset(store.keys.of("harold").thread("t1"), mapping=texts)
+    noted(store, "c1", 1)
+    noted(store, "c2", 2, spoken=2)
+    activate(store, "c1")
+    assert closing(store) == ("mend the roof", "ask for nails")
+    activate(store, "c2", by="a2")
+    assert closing(store) == ("mend the roof", "")
 
 
 def test_activate_sets_no_suggestion_of_a_chunk_that_is_not_the_newest_of_its_thread(store):

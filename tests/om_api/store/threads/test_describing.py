@@ -1,7 +1,7 @@
 """What is said of a thread, lists of threads, and copies of one."""
 
 import pytest
-from scene import HAROLD, aliased, clearing_thread, interrupted, nothing_changes, observed, push
+from scene import HAROLD, activate, aliased, clearing_thread, interrupted, nothing_changes, observed, push, ready
 
 from om_api.domain.errors import InvalidInputError, NotFoundError
 from om_api.domain.values import CopiedFrom
@@ -52,6 +52,20 @@ def test_a_new_message_brings_an_archived_thread_back_and_no_other(store):
     store.client.hset(store.keys.of("harold").tokens, "*wake", 10_000)  # the script has a shorter way for one message
     push(store, 4)
     assert names(store, archived=True) == []
+
+
+def test_a_suggested_title_replaces_none_that_a_person_gave_even_without_a_name(store):
+    observed(store, "o1", 1)
+    store.client.hset(store.keys.of("harold").thread("t1"), "title", "Mine")  # as older programs wrote it
+    ready(store, "c2", 2)
+    key = store.keys.of("harold").chunk("c2")
+    noted = store.client.hget(key, "observation")
+    titled = noted.replace(b'"extracted":{}', b'"extracted":{"thread-title":"The roof"}')
+    store.client.hset(key, "observation", titled)
+    activate(store, "c2")
+
+    assert titled != noted
+    assert (of(store)[b"title"], int(of(store)[b"observed_at"]) > 0) == (b"Mine", True)
 
 
 def test_what_cannot_be_listed_is_refused(store):
