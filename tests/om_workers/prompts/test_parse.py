@@ -191,3 +191,17 @@ def test_bullets_are_sorted_by_time_within_each_date():
                         "Date: Dec 5", "* (08:00) c")  # fmt: skip
     assert re.sub(r"[^a-z\n]|ate|ec", "", parse_observer(text).text).split() == ["x", "y", "b", "a", "c"]
     assert "\n\nDate: Dec 5" in parse_observer(text).text
+
+
+def test_a_reply_is_read_section_by_section():
+    notes = "Date: Dec 4, 2025\n* 🟡 (09:15) User asked about tea\n  * -> found three shops\n* ✅ (09:20) List of shops sent"
+    reply = f"Here are my notes.\n\n<observations>\n{notes}\n</observations>\n\n<current-task>\nPrimary: wait\n</current-task>\n"
+    observed = parse_observer(f"{reply}\n<suggested-response>\nWhich shop?\n</suggested-response>\n")
+    assert (observed.text, observed.current_task, observed.suggested_response) == (
+        notes,
+        "Primary: wait",
+        "Which shop?",
+    )
+    assert (observed.priority, observed.degenerate, observed.readable) == (4, False, True)
+    indented = parse_observer(observations("  Date: Dec 4, 2025", "  * a", "    * b"))
+    assert indented.text == "Date: Dec 4, 2025\n* a\n  * b"

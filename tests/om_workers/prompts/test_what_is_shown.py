@@ -287,7 +287,9 @@ def test_the_observer_gets_prior_memory_then_history_then_its_task_and_a_request
     assert request.system.startswith(prompt("observer"))
     assert "Mind the ships." not in request.prompt
     request = observe(message("hello"), previous=["* a", "* b"], timezone="Asia/Tokyo")
-    assert (request.messages, request.previous) == ((message("hello"),), "* a\n* b")
+    assert (request.purpose, request.messages, request.previous) == ("observe", (message("hello"),), "* a\n* b")
+    assert (request.temperature, request.timeout, request.timezone) == (0.3, 120.0, "Asia/Tokyo")
+    assert (request.style, observe(message("hello"), style="terse").style) == ("sentences", "terse")
     assert "Asia/Tokyo" in request.prompt
 
 
@@ -295,6 +297,7 @@ def test_the_reflector_gets_the_memory_then_its_task_by_level():
     request = reflect("* 🔴 old", "* 🟡 new", target_tokens=20_000, timezone="Asia/Tokyo")
     places = [request.prompt.index(text) for text in ("<memory>", "old", "new", "</memory>", "<task>", "Asia/Tokyo")]
     assert places == sorted(places)
+    assert (request.purpose, request.observations) == ("reflect", ("* 🔴 old", "* 🟡 new"))
     assert "20,000 tokens" in request.prompt
     for level in (1, 2, 3, 4):
         request = reflect("* a", level=level)

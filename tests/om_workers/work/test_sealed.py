@@ -5,7 +5,9 @@ import pytest
 from om_api.domain.errors import ModelError
 from om_api.domain.values import Chunk, Observation, Outcome, Scope
 from om_api.store.memory import chunks, scope_state
+from om_workers.llm.base import Reply
 from om_workers.llm.scripted import Scripted
+from om_workers.prompts.parse import Observed
 from om_workers.work import sealed
 from om_workers.work.sealed import batches
 
@@ -148,3 +150,15 @@ def test_a_thread_without_an_answer_is_due_at_once_though_nobody_stored_the_othe
     forced.model = Scripted(answer)
     assert forced.perform("observe_chunk", name, first, second) is Outcome.SUPERSEDED
     assert (lease(forced) <= 0) is (n == 1)
+
+
+def test_an_observation_covers_the_messages_of_its_chunk_from_the_first_to_the_last(world):
+    (found,) = sealed.read(world.services, HAROLD, [_sealed(world, "one", "two", "three")])
+    observed = Observed(text="* noted", priority=3, current_task="rest", suggested_response="Go on")
+    made = sealed.observation_of(found, observed, Reply(text="", model="m", cost=0.5), 7)
+    ids = tuple(message.id for message in found.messages)
+    assert (made.id, made.thread_id) == (found.chunk.id, "t-1")
+    assert (made.message_ids, made.source_range) == (ids, (ids[0], ids[2]))
+    assert (made.from_, made.to) == (found.messages[0].at, found.messages[2].at)
+    assert (made.text, made.priority, made.task_state, made.suggested_response) == ("* noted", 3, "rest", "Go on")
+    assert (made.tokens, made.message_tokens, made.model, made.cost) == (7, 150, "m", 0.5)
