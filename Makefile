@@ -8,7 +8,7 @@ JOBS ?= 2
 # tests that start processes mostly wait for them
 TEST_JOBS ?= $(shell expr $(JOBS) + 1)
 
-.PHONY: help demo up test lint check nightly bench gate fuzz chaos scale cluster load limits mutants conform compat adapters inspector pages typescript typescript-sources house faces docs clean
+.PHONY: help demo up test lint check nightly bench gate fuzz chaos scale cluster load mutants conform compat adapters inspector pages typescript typescript-sources house faces docs clean
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
 
@@ -75,9 +75,6 @@ cluster: $(VENV)/.installed-tests  ## run the store's tests and the promises on 
 
 load: $(VENV)/.installed-tests  ## load-test the API while its processes restart (MINUTES=10, SEED=1, RATE=240, WRITE=1)
 	@PYTHONPATH=tests $(BIN)/python -m load --minutes $(or $(MINUTES),10) --seed $(or $(SEED),1) --rate $(or $(RATE),240) $(if $(WRITE),--write)
-
-limits: $(VENV)/.installed-tests  ## check that two workers share a limit of 60 calls a minute (MINUTES=3)
-	@PYTHONPATH=tests $(BIN)/python -m pace --minutes $(or $(MINUTES),3)
 
 mutants: $(VENV)/.installed-tests  ## run the mutation tests (ONLY=seal.lua, ALL=1, JOBS=2, WRITE=1)
 	@PYTHONPATH=tests $(BIN)/python -m mutants --jobs $(JOBS) --only "$${ONLY:-}" $(if $(ALL),--all) $(if $(WRITE),--write)

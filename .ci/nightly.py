@@ -36,7 +36,6 @@ PARTS = {  # the shortest first: what is broken outright shows early
     "inspector": "make inspector",
     "typescript": "make typescript",
     "pages": "make pages",
-    "limits": "make limits",
     "conform": "make conform",
     "chaos": "make chaos",
     "chaos-sqlite": "make chaos ARCHIVE=sqlite",

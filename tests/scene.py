@@ -213,17 +213,26 @@ def filled(store: Any) -> None:
     push(store, 33, thread="t2")
 
 
-def interrupted(steps: Steps[Any], verb: str, meanwhile: Callable[[], Any]) -> Steps[Any]:
-    """The same steps, with something happening right before the first call of a verb, or of a batch that begins so."""
-    waiting = [meanwhile]
+def each_step(steps: Steps[Any], before: Callable[[Any], Any]) -> Steps[Any]:
+    """The same steps, and a call with each of them right before it is made."""
     try:
         step = next(steps)
         while True:
-            if waiting and verb in {getattr(step, "name", ""), getattr(step, "commands", [[""]])[0][0]}:
-                waiting.pop()()
+            before(step)
             step = steps.send((yield step))
     except StopIteration as end:
         return end.value
+
+
+def interrupted(steps: Steps[Any], verb: str, meanwhile: Callable[[], Any]) -> Steps[Any]:
+    """The same steps, with something happening right before the first call of a verb, or of a batch that begins so."""
+    waiting = [meanwhile]
+
+    def before(step: Any) -> None:
+        if waiting and verb in {getattr(step, "name", ""), getattr(step, "commands", [[""]])[0][0]}:
+            waiting.pop()()
+
+    return each_step(steps, before)
 
 
 def at_step(steps: Steps[Any], number: int, meanwhile: Callable[[], Any] | None) -> Steps[Any]:
@@ -266,14 +275,9 @@ def nothing_changes(store: Any) -> Iterator[None]:
 
 def trips(steps):
     """Steps that return how many round trips they were as well."""
-    count, reply = 0, None
-    try:
-        while True:
-            step = steps.send(reply)
-            count += not isinstance(step, Leniently)  # which asks nobody
-            reply = yield step
-    except StopIteration as end:
-        return end.value, count
+    made = []
+    found = yield from each_step(steps, made.append)
+    return found, sum(not isinstance(step, Leniently) for step in made)  # which asks nobody
 
 
 def exported(store: Any, resource: Any = "harold") -> Any:
@@ -427,14 +431,7 @@ def emptied(store: Any) -> Any:
 
 def disturbed(steps: Steps[Any], meanwhile: Callable[[], Any]) -> Steps[Any]:
     """The same steps, with something happening before every call of a script."""
-    step = next(steps)
-    while True:
-        if isinstance(step, Verb):
-            meanwhile()
-        try:
-            step = steps.send((yield step))
-        except StopIteration as end:
-            return end.value
+    return each_step(steps, lambda step: meanwhile() if isinstance(step, Verb) else None)
 
 
 def overtaken(store: Any, steps: Steps[Any], verb: str, meanwhile: Callable[[], Any]) -> Any:
@@ -448,17 +445,7 @@ def overtaken(store: Any, steps: Steps[Any], verb: str, meanwhile: Callable[[], 
 def repeating(store: Any, steps: Steps[Any], verb: str) -> Callable[[], Any]:
     """Run steps; what is returned sends their call of a verb once more, as after a lost reply."""
     sent = []
-
-    def overheard() -> Steps[Any]:
-        step = next(steps)
-        while True:
-            sent.append(step)
-            try:
-                step = steps.send((yield step))
-            except StopIteration as end:
-                return end.value
-
-    store.run(overheard())
+    store.run(each_step(steps, sent.append))
     (made,) = [step for step in sent if getattr(step, "name", "") == verb]
     return lambda: call(store, made.name, made.keys, made.args)
 

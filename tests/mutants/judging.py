@@ -1,4 +1,4 @@
-"""The verdict: every mutant is noticed by a test, or listed with the reason why nothing could notice it."""
+"""The verdict: how many mutants the tests notice, apart from those that are listed because no test could notice them."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -16,17 +16,21 @@ Every condition is decided beforehand both ways, each side of an `and` or `or` d
 out, each lock granted to everyone, each comparison moved by one, `min` made `max`, each number made one more and nothing, or
 twice as much and half, each lifetime twice as long and half: one at a time, in every script, in `policy.py`, `chunking.py`, the
 sweep and the code about locks, leases and the due indexes, and in {drawn} of context, language, prompts, settings and http{left}.
-Each is tried with tests that run its line, the shortest first, on a real server, until one fails; what 100 of them do not notice
-is tried with all of them."""
+Each is tried with up to 100 tests that run its line, the shortest first, on a real server, until one fails."""
 
 
 class Verdict(NamedTuple):
-    """Mutants by what became of them; `unlisted` and `wrong` are what the command fails for."""
+    """Mutants by what became of them; `wrong` are mistakes in the list of equivalents."""
 
     killed: list[Mutant]
     equivalent: list[Mutant]
     unlisted: list[Mutant]
     wrong: list[str]
+
+    @property
+    def score(self) -> float:
+        """The share that was noticed, of those that can be."""
+        return len(self.killed) / max(1, len(self.killed) + len(self.unlisted))
 
 
 def equivalents() -> dict[str, str]:

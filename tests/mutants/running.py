@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Self
@@ -140,10 +140,9 @@ def _end(process: subprocess.Popen[str]) -> None:
             pipe.close()
 
 
-MOST = 100  # tests for each mutant at first
+MOST = 100  # tests for each mutant
 _PATIENCE_S = 120.0
 _FEW = 8
-_EVERYTHING = 10_000  # and for one that they do not notice and nobody has explained
 
 
 class BaselineError(Exception):
@@ -186,11 +185,9 @@ class Run:
             raise BaselineError(f"{', '.join(failed)} fails without any mutant: fix it first, then run again.")
         self._order = Order(self._root, self._map.ran())
 
-    def test(self, mutants: Sequence[Mutant], explained: Iterable[str]) -> None:
-        """Test what `results` does not know yet; what nobody notices and nobody explained is tried with everything there is."""
+    def test(self, mutants: Sequence[Mutant]) -> None:
+        """Test the mutants whose result is not known yet."""
         self._all(self._tested, mutants)
-        left = [m for m in mutants if not self._results.found[m.id] and m.id not in set(explained)]
-        self._all(self._tried, left)
 
     def _watched(self, bench: Bench, name: str) -> str:
         watched = bench.watch([name])
@@ -203,17 +200,11 @@ class Run:
         return bench.killer(None, failed, warm=True) if failed else ""
 
     def _tested(self, bench: Bench, mutant: Mutant) -> None:
-        self._judged(bench, mutant, every=False)
-
-    def _tried(self, bench: Bench, mutant: Mutant) -> None:
-        self._judged(bench, mutant, every=True)
-
-    def _judged(self, bench: Bench, mutant: Mutant, *, every: bool) -> None:
-        asked = self._order.of(mutant, _EVERYTHING if every else MOST, self._results.hints.get(mutant.id, ""))
-        if self._results.recall(mutant, asked.tests, every=every):
+        asked = self._order.of(mutant, MOST, self._results.hints.get(mutant.id, ""))
+        if self._results.recall(mutant, asked.tests):
             return
-        killer = _killer(bench, mutant, asked.tests, warm=asked.warm and not every)
-        self._results.keep(mutant, killer, asked.tests, every=every)
+        killer = _killer(bench, mutant, asked.tests, warm=asked.warm)
+        self._results.keep(mutant, killer, asked.tests)
         self._say(mutant, killer)
 
     def _all(self, work: Callable[[Bench, Any], Any], things: Sequence[Any]) -> list[Any]:

@@ -1,6 +1,7 @@
-"""Which memory answers for a name: the stored scope wins, and thread scope wants a thread."""
+"""Reading lists and statistics, and forcing work."""
 
 import pytest
+from world import World
 
 from om_api.domain.values import Scope, new_id
 from om_api.store.memory import scope_state, seal
@@ -51,3 +52,17 @@ def test_a_chunk_that_waits_to_be_observed_lags_since_it_was_sealed(world, pause
         world.om.pause("harold")
 
     assert (60 <= world.om.stats("harold").lag < 70) is not paused
+
+
+@pytest.mark.parametrize(("scope", "due"), [("resource", {b"harold"}), ("thread", {b"harold|t-1", b"harold|t-2"})])
+def test_who_is_resumed_is_due_to_be_observed_and_reflected(client, prefix, scope, due):
+    world = World(client, prefix, scope=scope)
+    world.say("hello", tokens=1_200)
+    world.say("hello", thread="t-2")
+    world.settle()
+    world.om.pause("harold")
+    client.delete(world.services.keys.due_observe, world.services.keys.due_reflect)
+    world.om.resume("harold")
+
+    assert set(client.zrange(world.services.keys.due_observe, 0, -1)) == due
+    assert set(client.zrange(world.services.keys.due_reflect, 0, -1)) == due

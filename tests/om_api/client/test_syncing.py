@@ -2,6 +2,7 @@
 
 import pytest
 import redis
+from scene import each_step
 from world import World
 
 from om_api import Message
@@ -38,21 +39,7 @@ def texts(world, thread="t-1"):
 def watched(om, seen):
     """Have a client say each script or transaction before it asks for it."""
     run = om._connection.run
-
-    def counted(steps):
-        def inner():
-            reply = None
-            try:
-                while True:
-                    step = steps.send(reply)
-                    seen(step)
-                    reply = yield step
-            except StopIteration as end:
-                return end.value
-
-        return run(inner())
-
-    om._connection.run = counted
+    om._connection.run = lambda steps: run(each_step(steps, seen))
 
 
 def trips(world, om, history):

@@ -6,6 +6,7 @@ from scene import (
     activate,
     breaches,
     buffer,
+    each_step,
     filled,
     key_of,
     member,
@@ -41,19 +42,15 @@ def test_a_breach_that_heals_while_it_is_looked_at_is_not_reported(store):
     broken = key_of(store, "record", HAROLD)
     store.client.hincrby(broken, "chunk_tokens", 1)
 
-    def healed_at_the_first_pause():
-        steps, pauses = verify(store.keys), 0
-        step = next(steps)
-        try:
-            while True:
-                if isinstance(step, Wait):
-                    pauses += 1
-                    store.client.hset(broken, "chunk_tokens", 50)
-                step = steps.send((yield step))
-        except StopIteration as end:
-            return end.value, pauses
+    pauses = []
 
-    assert store.run(healed_at_the_first_pause()) == ([], 1)
+    def heal(step):
+        if isinstance(step, Wait):
+            pauses.append(step)
+            store.client.hset(broken, "chunk_tokens", 50)
+
+    assert store.run(each_step(verify(store.keys), heal)) == []
+    assert len(pauses) == 1
 
 
 def test_thread_scope_is_walked_like_resource_scope(store):

@@ -1,6 +1,6 @@
 """snapshot: one instant, one round trip when the names are known, and never less than everything."""
 
-from scene import HAROLD, filled, observed, seal, trips
+from scene import HAROLD, each_step, filled, observed, seal, trips
 
 from om_api.domain.values import Scope
 from om_api.store.memory import reading
@@ -51,22 +51,19 @@ def test_a_scope_guessed_wrong_is_read_again(store):
 
 def _unsettled(store, known, verbs):
     """A snapshot whose every MULTI meets a chunk more than it named; `verbs` takes what was called."""
-    steps, reply = reading.snapshot(store.keys, "harold", "t1", known), None
-    try:
-        while True:
-            step = steps.send(reply)
-            verbs.append(getattr(step, "name", "multi"))
-            if verbs[-1] == "multi":
-                seal(store, f"x{50 + len(verbs)}", 50 + len(verbs))
-            reply = yield step
-    except StopIteration as end:
-        return end.value[0]
+
+    def before(step):
+        verbs.append(getattr(step, "name", "multi"))
+        if verbs[-1] == "multi":
+            seal(store, f"x{50 + len(verbs)}", 50 + len(verbs))
+
+    return each_step(reading.snapshot(store.keys, "harold", "t1", known), before)
 
 
 def test_a_memory_that_never_holds_still_is_settled_by_one_script(store):
     filled(store)
     verbs = []
-    found = store.run(_unsettled(store, warm(store), verbs))
+    found, _ = store.run(_unsettled(store, warm(store), verbs))
 
     assert verbs == ["multi", "multi", "multi", "snapshot"]
     assert [m.id for m in found.messages] == [f"m{n}" for n in (5, 6, 7, 8, 9, 10, 11, 51, 52, 53)]

@@ -4,7 +4,6 @@ import random
 import sys
 import threading
 import time
-from collections import Counter
 
 from om_api.domain.errors import ModelError
 from om_api.settings import load_settings
@@ -17,26 +16,20 @@ REQUEST = Request(purpose="observe", system="Take notes.", prompt="Nothing was s
 
 
 def main(seconds: float, threads: int) -> None:
-    """Ask for `seconds` with so many threads, and print how that ended, by kind."""
+    """Ask for `seconds` with so many threads."""
     asking = wiring.build(load_settings(), None, None).models  # type: ignore[arg-type]  no work is passed on here
-    seen: Counter[str] = Counter()
     end = time.monotonic() + seconds
 
     def ask() -> None:
         while time.monotonic() < end:
             try:
                 asking.ask("harold", [MODEL], REQUEST, lambda reply: reply.text)
-                seen["answered"] += 1
             except ModelError as error:  # its scope would be put off for so long
-                seen["postponed"] += 1
                 time.sleep(min(error.retry_after or _LONGEST_S, _LONGEST_S) * random.uniform(1, 1.1))
 
-    running = [threading.Thread(target=ask, daemon=True) for _ in range(threads)]
-    for thread in running:
-        thread.start()
-    for thread in running:
-        thread.join(max(0.0, end - time.monotonic()))
-    print(dict(seen))  # noqa: T201
+    for _ in range(threads):
+        threading.Thread(target=ask, daemon=True).start()
+    time.sleep(seconds)
 
 
 if __name__ == "__main__":
