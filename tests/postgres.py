@@ -120,12 +120,8 @@ def _as_user() -> list[str]:
     return [
         shutil.which("setpriv") or "setpriv",
         f"--reuid={_user()}",
-        f"--regid={_group()}",
+        f"--regid={pwd.getpwnam(_user()).pw_gid}",
         "--clear-groups",
         "--pdeathsig",
         "KILL",
     ]
-
-
-def _group() -> int:
-    return pwd.getpwnam(_user()).pw_gid

@@ -26,10 +26,6 @@ def _come_due(world):
         world.say(f"invoice {number} is due", resource=f"agent-{number:03}", tokens=900)
 
 
-def _waiting(world):
-    return [ids[0] for verb, ids in world.dispatch.queue if verb == "observe"]
-
-
 def _leases_end(world):
     """What half a minute does to those whose task still waits in the queue of the broker, where nobody renews it."""
     index, now = world.services.keys.due_observe, world.services.run(due.server_ms())
@@ -67,7 +63,7 @@ def test_a_backlog_is_worked_off_once_with_a_queue_no_longer_than_the_fleet_is_w
             _leases_end(world)
             world.dispatch.elsewhere = len(world.dispatch.queue)
             dispatcher.fill("observe", 9)
-        waiting = _waiting(world)
+        waiting = [ids[0] for verb, ids in world.dispatch.queue if verb == "observe"]
         assert len(waiting) <= WIDE
         assert Counter(waiting).most_common(1)[0][1] == 1
         stale += _work(world, dispatcher)

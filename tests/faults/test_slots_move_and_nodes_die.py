@@ -163,7 +163,7 @@ def test_a_primary_that_dies_is_followed_by_its_replica_with_clients_in_the_midd
         wait_until(lambda: min(map(len, crowd.kept.values())) > 5, "writers to have begun")
         with paused_writes(own):
             dying.kill()
-        own_successor(own, dying)
+        wait_until(lambda: own.is_whole() and len({*map(own.owner, (0, 6_000, 12_000))} - {dying}) == 3, "a successor")
         done = {name: len(said) for name, said in crowd.kept.items()}
         wait_until(lambda: all(len(crowd.kept[name]) > n + 5 for name, n in done.items()), "writers to go on")
         crowd.end()
@@ -186,9 +186,3 @@ def paused_writes(cluster):
 def _in_step(admin):
     said = admin.info("replication")
     return said["slave0"]["offset"] == said["master_repl_offset"]
-
-
-def own_successor(cluster, dead):
-    wait_until(
-        lambda: cluster.is_whole() and len({*map(cluster.owner, (0, 6_000, 12_000))} - {dead}) == 3, "a successor"
-    )

@@ -23,12 +23,8 @@ NOTES = """Date: Dec 30, 2025
 * 🟢 (09:20) ✅ <div class="x">&amp;</div> <- -> <-> |--| +--+ ..."""
 
 
-def _answer(text):
-    return f"<observations>\n{text}\n</observations>"
-
-
 def test_code_paths_brackets_arrows_and_indentation_reach_the_context_as_models_wrote_them(world):
-    world.model = Scripted(*[_answer(NOTES)] * 5)
+    world.model = Scripted(*[f"<observations>\n{NOTES}\n</observations>"] * 5)
     world.say("edit the page")
     world.om.force_observe("t-1", "harold")
     world.settle()

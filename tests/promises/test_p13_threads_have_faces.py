@@ -177,3 +177,16 @@ def test_threads_are_paged_without_one_coming_twice(world):
     assert names(order="activity", limit=9, after=first[-1].place) == ["a"]
     assert names(order="activity", limit=1) == ["c"]
     assert (names(limit=2), names(limit=2, after="b")) == (["a", "b"], ["c", "d"])
+
+
+@pytest.mark.parametrize("named", ["old", "new"])
+def test_of_two_threads_that_become_one_a_given_title_is_kept_before_a_suggested_one(client, prefix, named):
+    world = titled(client, prefix, "The leaking roof", "The leaking roof")
+    for thread in ("old", "new"):
+        world.say("the roof leaks", thread=thread)
+        world.om.force_observe(thread, "harold")
+        world.settle()
+    world.om.set_thread("harold", named, title="Roof, 2026")
+    world.om.alias_thread("old", "new", "harold")
+    (found,) = world.om.threads("harold")
+    assert (found.title, found.title_by == "observer") == ("Roof, 2026", False)

@@ -65,7 +65,7 @@ def test_an_agent_that_is_closed_while_the_store_is_away_says_how_many_messages_
     monkeypatch.setattr(om._connection._endpoint, "ask", _away)
     with capture_logs() as said:
         for text in ("one", "two"):
-            om.add_message(_said(text))
+            om.add_message(Message(role="user", content=text, thread_id="t-1", resource_id="harold"))
         om.close()
     known = [(each["event"], each.get("unsent", each.get("dropped"))) for each in said]
     assert known == [("store_unavailable", 1), ("unsent_dropped", 2)]
@@ -73,7 +73,3 @@ def test_an_agent_that_is_closed_while_the_store_is_away_says_how_many_messages_
 
 def _away(batch):
     raise StoreError("away", stored=False)
-
-
-def _said(text):
-    return Message(role="user", content=text, thread_id="t-1", resource_id="harold")

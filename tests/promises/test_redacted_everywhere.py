@@ -27,10 +27,6 @@ def _world(client, prefix, model=None, **settings):
     return World(client, prefix, model, **{**usual, **settings})
 
 
-def _plain(world):
-    return World(world.client, world.prefix, redaction__before="off")
-
-
 def _observed(world, thread="t-1", resource="harold"):
     world.observe_now(thread, resource)
     world.reflect_now(resource)
@@ -117,7 +113,7 @@ def _left_when_something_is_erased(world):
 
 
 def _by_a_copy_of_a_thread_that_is_not_redacted(world):
-    _plain(world).say(f"raw {ALL}", resource="joss")
+    World(world.client, world.prefix, redaction__before="off").say(f"raw {ALL}", resource="joss")
     world.om.copy_thread("t-1", "t-1", "joss", to_resource="harold")
     world.om.clear("joss")
 

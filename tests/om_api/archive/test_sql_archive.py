@@ -174,14 +174,10 @@ def test_messages_are_found_by_what_any_of_their_revisions_says_until_it_is_disc
     archive.remove("bob")
     assert archive.search("harold", ["passport"], []) == archive.search("bob", ["bag"], []) == set()
     assert archive.search("harold", ["zebra"], []) == {"source:c1"}
-    if archive_is_sqlite(archive):
+    if archive._url.drivername == "sqlite":
         assert sql("SELECT count(*) FROM om_words") == [(1,)]
     write(archive, messages("c4", "passport")._replace(segment=b""))  # words of another version are always found
     assert archive.search("harold", ["giraffe"], []) == archive.holding("harold", "nobody", None) == {"source:c4"}
-
-
-def archive_is_sqlite(archive):
-    return archive._url.drivername == "sqlite"
 
 
 def test_what_is_removed_is_gone_and_the_fence_rises(archive):

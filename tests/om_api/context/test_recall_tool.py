@@ -164,10 +164,6 @@ def count(text):
     return len(text.split())
 
 
-def lines_of(text):
-    return [line for line in text.split("\n")[1:] if not line.startswith("There is more")]
-
-
 def test_what_cannot_be_asked_is_refused():
     for call in [{"group": "x y"}, {"group": 3}, {"group": "all", "offset": -1}, {"group": "all", "offset": "2"}]:
         with pytest.raises(InvalidInputError, match="is "):
@@ -179,7 +175,7 @@ def test_pages_make_up_the_whole_and_no_line_closes_a_tag_of_ours():
         told, offset = [], 0
         while offset is not None:
             text = notes_text(GroupCall("k3fq7a2m", offset), NOTES, "", most, count)
-            told += lines_of(text)
+            told += [line for line in text.split("\n")[1:] if not line.startswith("There is more")]
             more = text.rsplit("offset ", 1)
             offset = int(more[1].rstrip(".")) if len(more) > 1 else None
         assert [line.replace("&lt;", "<") for line in told] == [

@@ -17,10 +17,6 @@ WORKER = Worker(name="w", host="h", pid=1, version="1")
 BUFFERED = Event(kind="buffered", resource="harold", seconds=0.25)
 
 
-def _publish(keys):
-    return event_stream.publish(keys, [BUFFERED], Caps(10_000, 200), 1_000)
-
-
 def _tell(keys):
     return spending.tell(keys, SimpleNamespace(ms=lambda: 0), {"harold": {"contexts": 1}})
 
@@ -33,7 +29,7 @@ def test_what_is_written_beside_memories_lives_as_long_as_it_says(store):
     )
     failures, cooldown = keys.of("harold").lock("failed::x"), keys.of("harold").lock(model_cooldown.LOCK)
     for steps, names, lives_ms in (
-        (_publish(keys), happened, 400 * DAY_MS),
+        (event_stream.publish(keys, [BUFFERED], Caps(10_000, 200), 1_000), happened, 400 * DAY_MS),
         (_tell(keys), [keys.spent(FIRST_DAY), keys.spent_by(FIRST_DAY, "harold")], 400 * DAY_MS),
         (event_stream.first_to_tell(keys, "x"), [keys.told("x")], 2 * DAY_MS),
         (presence.here(keys, WORKER), presences, 30_000),

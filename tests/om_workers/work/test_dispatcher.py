@@ -1,12 +1,14 @@
 """What is due is handed out as the fleet can begin it: never more, never twice, and nothing that nobody wrote under."""
 
 import json
+import time
 
 import pytest
 from structlog.testing import capture_logs
 from world import World
 
 from om_api.domain.errors import StoreError
+from om_api.store.driver.partitions import beside
 from om_api.store.fleet import presence
 from om_api.store.fleet.presence import Worker
 from om_api.store.memory import due
@@ -228,3 +230,15 @@ def test_a_look_ends_no_claim_over_a_push_that_it_has_not_seen(world, monkeypatc
     world.perform("observe", "harold")
     monkeypatch.undo()
     assert world.client.zscore(f"{world.prefix}:due:observe", "harold") <= world.services.run(due.server_ms())
+
+
+def test_the_common_clock_does_not_run_while_no_scope_waits(world, dispatcher):
+    """Fails when idle hours count as waiting: a resource that comes back after them is put behind all others."""
+    shares, clocks = beside(world.services.keys.due_observe, "shares"), []
+    for n in range(2):
+        _mark(world, f"agent-{n}")
+        dispatcher.fill("observe", 9)
+        clocks.append(world.client.zscore(shares, "*clock"))
+        time.sleep(0.02)
+
+    assert clocks == [0, 0]

@@ -18,10 +18,6 @@ def _sealed(world, n=2, **fields):
     return task
 
 
-def _attempts(world, task):
-    return world.client.hget(f"{world.prefix}:{{harold}}:chunk:{task[1][1]}", "attempts")
-
-
 def test_what_a_chunks_observation_makes_due_is_left_to_nobody_who_looks_already(world):
     """Time 0: somebody looks. Time 1: the chunk is stored, which he did not see. The scope is due at once, not when he ends."""
     verb, ids = _sealed(world, 4)
@@ -55,7 +51,7 @@ def test_no_model_is_asked_for_who_must_not_be_observed(client, prefix_for):
             world = World(client, prefix, **{why: "false" if why == "enabled" else "true"})
         assert world.perform(task[0], *task[1]) is Outcome.REST, why
         assert world.model.requests == []
-        assert _attempts(world, task) == b"0", why
+        assert world.client.hget(f"{world.prefix}:{{harold}}:chunk:{task[1][1]}", "attempts") == b"0", why
 
 
 def test_no_model_is_asked_for_a_chunk_that_was_observed_since_it_was_read(world, monkeypatch):

@@ -178,14 +178,10 @@ def _read(world):
     return world.services.run(reflection_input(world.services.keys, HAROLD))
 
 
-def _thought(world, read):
-    return Thought(set_aside(read, world.services.agent(HAROLD), world.services.count, everything=True))
-
-
 def test_a_note_that_is_corrected_meanwhile_is_not_set_aside_as_it_was(world):
     world.om.add_line("lives in Oslo", "harold", "t-1")
     read = _read(world)
-    thought = _thought(world, read)
+    thought = Thought(set_aside(read, world.services.agent(HAROLD), world.services.count, everything=True))
     world.om.correct_line("lives in Oslo", "lives in Bergen", "harold")
     assert world.reflector()._committer.settle(read, thought)[0] is Outcome.SUPERSEDED
     assert world.om.generations("harold") == []

@@ -21,12 +21,8 @@ PUBLIC, PRIVATE = "93.184.216.34", "10.0.0.7"
 NOT_PUBLIC = "its host leads to an address that is not public: see webhooks.allow_private"
 
 
-def hook(url):
-    return Webhook(id="3f1c20a9be77", url=url, secret=signing.new_secret())
-
-
 def attempt(url, *, private=False, patience=5.0):
-    webhook = hook(url)
+    webhook = Webhook(id="3f1c20a9be77", url=url, secret=signing.new_secret())
     delivery = delivery_of(webhook, Event(kind="reflected", id="100-0", resource="harold"))
     return asyncio.run(send(webhook, delivery, 1_763_600_000, allow_private=private, patience=patience))
 

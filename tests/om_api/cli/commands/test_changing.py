@@ -154,10 +154,6 @@ def recording(here):
     return file
 
 
-def contents(world):
-    return [message.content for message in world.context().messages]
-
-
 def test_a_recording_is_added_once_however_often_it_is_replayed(om, om_json, world, recording):
     first = om("replay", str(recording), *NAMES, "--batch", "2")
     assert first.stdout.startswith("added: 5, known: 0, grown: 0, changed: 0, threads: 1 of harold, seconds: ")
@@ -183,7 +179,7 @@ def test_what_grew_is_replaced_and_what_was_edited_is_told_with_what_to_do(om, o
     assert replayed.stdout.startswith("added: 1, known: 4, grown: 0, changed: 1, ")
     assert "harold's thread t-1: from its message 2 on the recording is not what is kept" in replayed.stderr
     assert "om push --id ID --replace" in replayed.stderr
-    assert contents(world) == [*TURNS, "more"]
+    assert [message.content for message in world.context().messages] == [*TURNS, "more"]
     found = json.loads(om("replay", "-", *NAMES, "--json", stdin=json.dumps(edited)).stdout)
     (history,) = found["histories"]
     assert (history["diverged_at"], len(history["ids"]), len(found["advice"]), found["changed"]) == (1, 6, 1, 1)

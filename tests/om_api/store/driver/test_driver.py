@@ -12,7 +12,7 @@ from om_api.domain.errors import StoreError
 from om_api.store.driver.async_connection import AsyncConnection, open_async_client
 from om_api.store.driver.connection import Connection, open_client
 from om_api.store.driver.locks import Lease
-from om_api.store.driver.replies import as_int
+from om_api.store.driver.replies import as_int, scored
 from om_api.store.driver.scanning import BEGINNING, primaries, scan
 from om_api.store.driver.steps import Batch, Node
 from om_api.store.driver.tolerant_read import of_each, of_many
@@ -169,3 +169,9 @@ def test_where_the_store_is_away_nobody_has_a_lease():
     with pytest.raises(StoreError, match="OM_REDIS_URL"):
         held.acquire()
     assert (held.renew(), held.release()) == (False, False)
+
+
+def test_members_with_scores_are_read_in_pairs_and_in_a_row():
+    """A client that speaks RESP3 gets pairs, one that speaks RESP2 a row."""
+    for reply in ([[b"a", 1.5], [b"b", b"2"]], [b"a", b"1.5", b"b", b"2"]):
+        assert scored(reply) == [(b"a", 1.5), (b"b", 2.0)], reply

@@ -56,10 +56,6 @@ def texts(store, scope=HAROLD):
     return {each.observation.id: each.observation.text for each in store.run(reading.observations(store.keys, scope))}
 
 
-def in_force(store):
-    return store.run(reading.generations(store.keys, HAROLD, newest=1))[-1]
-
-
 def test_a_line_begins_a_memory_once_and_stands_among_what_was_observed(store):
     for scope in fresh(store, [HAROLD, Scope("harold", "t1")]):
         assert store.run(correcting.add(store.keys, scope, made())) is Outcome.ADDED
@@ -219,7 +215,7 @@ def test_a_pin_that_comes_meanwhile_refuses_what_was_planned_without_it(store):
         assert pinned(store) == [f"* {line}"], verb
         if verb == "restore":
             assert restored(store, 0) is Outcome.RESTORED
-            assert in_force(store).text == "* all"
+            assert store.run(reading.generations(store.keys, HAROLD, newest=1))[-1].text == "* all"
         if verb == "migrate":
             assert store.run(moving(store)) is Outcome.ACTIVATED
         assert breaches(store) == [], verb

@@ -1,7 +1,20 @@
 """What is said of a thread, lists of threads, and copies of one."""
 
 import pytest
-from scene import HAROLD, activate, aliased, clearing_thread, interrupted, nothing_changes, observed, push, ready
+from scene import (
+    HAROLD,
+    activate,
+    adopt,
+    aliased,
+    clearing_thread,
+    interrupted,
+    member,
+    nothing_changes,
+    observed,
+    push,
+    ready,
+    write_plainly,
+)
 
 from om_api.domain.errors import InvalidInputError, NotFoundError
 from om_api.domain.values import CopiedFrom
@@ -52,6 +65,11 @@ def test_a_new_message_brings_an_archived_thread_back_and_no_other(store):
     store.client.hset(store.keys.of("harold").tokens, "*wake", 10_000)  # the script has a shorter way for one message
     push(store, 4)
     assert names(store, archived=True) == []
+    for n, still in ((4, ["t1"]), (5, [])):  # by a plain writer: known before, and new
+        store.run(said(store, "t1", archived=True))
+        write_plainly(store, member(n))
+        store.run(adopt(store))
+        assert names(store, archived=True) == still, n
 
 
 def test_a_suggested_title_replaces_none_that_a_person_gave_even_without_a_name(store):
@@ -79,17 +97,13 @@ def test_what_cannot_be_listed_is_refused(store):
 ORIGIN = CopiedFrom(resource_id="harold", thread_id="t1", message_id="m1")
 
 
-def beginning(store, thread="t9"):
-    return begin(store.keys, ORIGIN, "harold", thread, 5)
-
-
 def ids(store, until=None, *, apart=False):
     return [each.id for each in store.run(to_copy(store.keys, HAROLD, "t1", until, apart=apart))]
 
 
 def test_a_thread_that_begins_meanwhile_is_left_alone(store):
     push(store, 1)
-    copying = interrupted(beginning(store), "copy", lambda: push(store, 2, thread="t9"))
+    copying = interrupted(begin(store.keys, ORIGIN, "harold", "t9", 5), "copy", lambda: push(store, 2, thread="t9"))
     with pytest.raises(InvalidInputError, match="harold has a thread t9 already"):
         store.run(copying)
 
