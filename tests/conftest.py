@@ -9,11 +9,14 @@ from typing import Any, TypeVar
 
 import pytest
 import redis
+from hook_house import HookHouse, hooks_installed
 from hypothesis import settings
 from postgres import Postgres
 from processes import hear_ctrl_c
+from receiver import receiving
 from servers import BINARIES, Cluster
 from stores import Store, embedded, everlasting
+from world import World
 
 from om_api.store.memory.keys import Keys
 from om_api.store.memory.push import ServerClock
@@ -136,6 +139,29 @@ def client(request: pytest.FixtureRequest) -> Any:
 def store(client: Any, prefix: str) -> Store:
     """A store under a prefix of its own."""
     return Store(Keys(prefix), ServerClock(), client)
+
+
+@pytest.fixture
+def world(client: Any, prefix: str) -> World:
+    """A client and workers with thresholds of 1,000 and 4,000 tokens: a message of 100 tokens is a tenth of a window."""
+    from world import World
+
+    return World(client, prefix)
+
+
+@pytest.fixture
+def receiver() -> Iterator[Any]:
+    """A server that webhooks are sent to."""
+    with receiving() as one:
+        yield one
+
+
+@pytest.fixture
+def hook_house(monkeypatch: pytest.MonkeyPatch) -> Iterator[HookHouse]:
+    """Entry points of hooks, among them bad ones."""
+    with hooks_installed(monkeypatch) as house:
+        house.install_bad()
+        yield house
 
 
 @pytest.fixture(autouse=True)

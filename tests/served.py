@@ -91,21 +91,9 @@ def settings_of(settings: Settings, **changed: str) -> Settings:
 
 
 @pytest.fixture
-def client(server_client: Any) -> Any:
-    """A client of the real server; the test's keys are gone afterwards."""
-    return server_client
-
-
-@pytest.fixture
 def settings(server_url: str, prefix: str) -> Settings:
     """What the app is told."""
     return load_settings(None, {**SMALL, "OM_PREFIX": prefix, "OM_REDIS_URL": server_url})
-
-
-@pytest.fixture
-def world(client: Any, prefix: str) -> World:
-    """A client and workers of the same store."""
-    return World(client, prefix)
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ import shlex
 import shutil
 import threading
 import tomllib
-from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -18,12 +17,6 @@ from om_workers.llm.extractive import Extractive
 
 README = (ROOT / "README.md").read_text()
 SHELL = [shlex.split(line, comments=True) for block in blocks(README, "sh") for line in block.splitlines()]
-
-
-@pytest.fixture
-def client(server_client: Any) -> Any:
-    """A client of the server that `own_store` names."""
-    return server_client
 
 
 @pytest.fixture

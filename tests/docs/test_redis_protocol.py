@@ -65,11 +65,6 @@ def run(server_url, prefix) -> Iterator[Any]:
     plain.disconnect()
 
 
-@pytest.fixture
-def world(client, prefix) -> World:
-    return World(client, prefix)
-
-
 # -- snippets -----------------------------------------------------------------------------------------------------------
 
 

@@ -3,11 +3,5 @@ from world import World
 
 
 @pytest.fixture
-def house(client, prefix) -> World:
-    """A client and workers with small thresholds."""
-    return World(client, prefix)
-
-
-@pytest.fixture
-def world(house) -> World:
-    return house
+def house(world) -> World:
+    return world

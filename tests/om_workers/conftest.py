@@ -1,14 +1,7 @@
 import pytest
-from world import World
 
 from om_api import load_settings
 from om_workers.app import CeleryQueues, app, make_app
-
-
-@pytest.fixture
-def world(client, prefix) -> World:
-    """A house with thresholds of 1,000 and 4,000 tokens: a message of 100 tokens is a tenth of a window."""
-    return World(client, prefix)
 
 
 @pytest.fixture

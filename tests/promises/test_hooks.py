@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from hook_house import hooked, hooks_installed
+from hook_house import hooked
 from world import World
 
 from om_api.domain.errors import HookError
@@ -13,13 +13,6 @@ from om_workers.llm.scripted import Scripted
 NOTES = "<observations>\nDate: Dec 4, 2025\n* 🟡 (09:15) {}\n</observations>"
 BAD = {"raises": "error", "hangs": "timeout", "nonsense": "answer", "missing": "missing"}
 WORKERS = ("before_observe", "after_observe", "before_reflect", "after_reflect")
-
-
-@pytest.fixture
-def house(monkeypatch):
-    with hooks_installed(monkeypatch) as one:
-        one.install_bad()
-        yield one
 
 
 def _world(client, prefix, *replies, **settings):
@@ -48,12 +41,12 @@ def _locks(world):
     return [key for key in found if b":lock:observed" not in key]
 
 
-def test_what_the_observer_reads_is_what_hooks_leave_and_the_source_stays_what_was_said(client, prefix, house):
+def test_what_the_observer_reads_is_what_hooks_leave_and_the_source_stays_what_was_said(client, prefix, hook_house):
     def shorten(given):
         first, *_ = given["messages"]
         return {"messages": [{"id": first["id"], "content": "I have an animal"}]}
 
-    house.install(shorten=shorten)
+    hook_house.install(shorten=shorten)
     world = _world(client, prefix, **hooked("before_observe", "shorten"))
     ids = _observe(world)
     (asked,) = world.model.requests
@@ -66,7 +59,7 @@ def test_what_the_observer_reads_is_what_hooks_leave_and_the_source_stays_what_w
     assert world.om.verify() == []
 
 
-def test_a_hook_that_fails_is_skipped_as_if_it_were_not_there_and_told_once(client, prefix_for, house):
+def test_a_hook_that_fails_is_skipped_as_if_it_were_not_there_and_told_once(client, prefix_for, hook_house):
     for point, bad in zip(WORKERS, BAD, strict=True):
         world = _world(client, prefix_for(bad), **hooked(point, bad))
         ids = [*_observe(world), *_observe(world, "more")]
@@ -84,7 +77,7 @@ def test_a_hook_that_fails_is_skipped_as_if_it_were_not_there_and_told_once(clie
 
 
 @pytest.mark.parametrize(("point", "bad"), [("before_observe", "raises"), ("after_observe", "nonsense")])
-def test_a_hook_that_says_stop_puts_observing_off_and_burns_no_attempt(client, prefix, house, point, bad):
+def test_a_hook_that_says_stop_puts_observing_off_and_burns_no_attempt(client, prefix, hook_house, point, bad):
     world = _world(client, prefix, **hooked(point, bad, on_failure="stop"), observer__max_attempts="1")
     ids = _observe(world)
     waits = f"{world.prefix}:{{harold}}:lock:waits"
@@ -97,12 +90,12 @@ def test_a_hook_that_says_stop_puts_observing_off_and_burns_no_attempt(client, p
     (chunk,) = world.om.chunks("harold")
     assert ((chunk.attempts, chunk.messages), world.om.rejected("harold")) == ((0, 2), [])
     assert world.covering() == sorted(ids)
-    house.install(**{bad: lambda _: None})
+    hook_house.install(**{bad: lambda _: None})
     assert world.perform("observe_chunk", "harold", chunk.id) is Outcome.BUFFERED
     assert world.om.verify() == []
 
 
-def test_a_context_is_given_without_a_hook_that_fails_and_refused_where_it_says_stop(client, prefix_for, house):
+def test_a_context_is_given_without_a_hook_that_fails_and_refused_where_it_says_stop(client, prefix_for, hook_house):
     for bad, why in BAD.items():
         skips = _world(client, prefix_for(bad), **hooked("before_context", bad))
         stops = _world(client, prefix_for(bad), **hooked("before_context", bad, on_failure="stop"))
@@ -115,16 +108,16 @@ def test_a_context_is_given_without_a_hook_that_fails_and_refused_where_it_says_
         assert skips.om.hooks("harold")[0].failures == 2
 
 
-def test_no_lock_is_held_while_a_hook_runs(client, prefix, house):
+def test_no_lock_is_held_while_a_hook_runs(client, prefix, hook_house):
     seen = {}
-    house.install(looks=lambda given: seen.setdefault(given["point"], _locks(world)) and None)
+    hook_house.install(looks=lambda given: seen.setdefault(given["point"], _locks(world)) and None)
     world = _world(client, prefix, **{k: v for point in WORKERS for k, v in hooked(point, "looks").items()})
     _observe(world)
     _reflect(world)
     assert seen == {point: [] for point in WORKERS}
 
 
-def test_what_a_hook_saw_is_what_the_model_reads_though_more_came_meanwhile(client, prefix, house):
+def test_what_a_hook_saw_is_what_the_model_reads_though_more_came_meanwhile(client, prefix, hook_house):
     """A note that was activated while a hook thought was not seen by it: it must not reach the model past the hook."""
     late = []
 
@@ -137,7 +130,7 @@ def test_what_a_hook_saw_is_what_the_model_reads_though_more_came_meanwhile(clie
             world.observer().observe_chunks("harold", *looked.chunks)
         return {"texts": [text.replace("secret", "…") for text in given["texts"]]}
 
-    house.install(hide=hide)
+    hook_house.install(hide=hide)
     notes = [NOTES.format(f"User has secret {n}") for n in range(9)]
     world = _world(client, prefix, *notes, **hooked("before_reflect", "hide"))
     _observe(world)
@@ -150,7 +143,7 @@ def test_what_a_hook_saw_is_what_the_model_reads_though_more_came_meanwhile(clie
     assert len(world.om.generations("harold")[0].observation_ids) == 2
 
 
-def test_a_message_that_says_something_else_by_now_is_not_noted_as_a_hook_saw_it(client, prefix, house):
+def test_a_message_that_says_something_else_by_now_is_not_noted_as_a_hook_saw_it(client, prefix, hook_house):
     """Old text is redacted while a hook thinks: the message has its id still, and other words."""
     late, redacting = [], _world(client, prefix, redaction__before="store").om
     redacting.redact("harold", dry_run=True)  # so that all it needs is loaded: a hook has a second
@@ -160,7 +153,7 @@ def test_a_message_that_says_something_else_by_now_is_not_noted_as_a_hook_saw_it
             late.append(True)
             redacting.redact("harold")
 
-    house.install(thinks=thinks)
+    hook_house.install(thinks=thinks)
     world = _world(client, prefix, **hooked("before_observe", "thinks"))
     world.say("I am ada@example.com")
     world.om.force_observe("t-1", "harold")
@@ -172,7 +165,7 @@ def test_a_message_that_says_something_else_by_now_is_not_noted_as_a_hook_saw_it
     assert world.om.verify() == []
 
 
-def test_what_a_hook_stops_of_one_thread_keeps_no_other_one_that_shares_its_call(client, prefix_for, house):
+def test_what_a_hook_stops_of_one_thread_keeps_no_other_one_that_shares_its_call(client, prefix_for, hook_house):
     """Catches a call of several threads that is given up as a whole: one conversation would hold up all others."""
 
     def refuses(given):
@@ -180,7 +173,7 @@ def test_what_a_hook_stops_of_one_thread_keeps_no_other_one_that_shares_its_call
             raise RuntimeError("not this one")
 
     for point in WORKERS[:2]:
-        house.install(refuses=refuses)
+        hook_house.install(refuses=refuses)
         settings = {"message_threshold": "100000", **hooked(point, "refuses", on_failure="stop")}
         world = World(client, prefix_for(point), Scripted.echo(), **settings)
         ids = [name for thread in ("t-1", "t-2", "t-3") for name in world.say("hello", thread=thread)]
@@ -190,7 +183,7 @@ def test_what_a_hook_stops_of_one_thread_keeps_no_other_one_that_shares_its_call
         assert (late.thread, late.attempts, len(world.model.requests), len(_told(world))) == ("t-1", 0, 1, 1), point
         assert world.covering() == sorted(ids), point
         world.client.delete(f"{world.prefix}:{{harold}}:lock:waits")
-        house.install(refuses=lambda _: None)
+        hook_house.install(refuses=lambda _: None)
         assert world.perform("observe_chunk", "harold", late.id) is Outcome.BUFFERED, point
         world.settle()
         assert sorted(each.thread_id for each in world.om.observations("harold")) == ["t-1", "t-2", "t-3"], point

@@ -30,11 +30,6 @@ def bare(here: Path) -> Callable[..., Result]:
 
 
 @pytest.fixture
-def client(server_client: Any) -> Any:
-    return server_client
-
-
-@pytest.fixture
 def om(
     bare: Callable[..., Result], client: Any, server_url: str, prefix: str, monkeypatch: Any
 ) -> Callable[..., Result]:
@@ -52,11 +47,6 @@ def om_json(om: Callable[..., Result]) -> Callable[..., Any]:
         return json.loads(result.stdout)
 
     return run
-
-
-@pytest.fixture
-def world(client: Any, prefix: str) -> World:
-    return World(client, prefix)
 
 
 @pytest.fixture

@@ -1,6 +1,8 @@
-"""What `om up` decides before it starts anything; its processes are in test_up_processes.py."""
+"""om up, and the processes that it starts."""
 
+import signal
 import socket
+from itertools import pairwise
 from pathlib import Path
 
 import click
@@ -8,9 +10,10 @@ import pytest
 from ports import reserve_port
 
 from om_api import load_settings
+from om_api.cli.children import Keeper, StopRequests
 from om_api.cli.group import PLACES
 from om_api.cli.up import NEXT, Flower, Pages, _first_free, archive_beside, child_environ, wants_store
-from om_api.domain.errors import SettingsError
+from om_api.domain.errors import SettingsError, StoreError
 
 
 def loaded(**environ):
@@ -97,3 +100,49 @@ def test_an_archive_is_a_file_beside_the_data_where_it_is_asked_for_or_was_befor
     with pytest.raises(click.UsageError, match=r"archive\.url is postgresql") as refused:
         archive_beside(other, tmp_path, asked=True)
     assert "hunter2" not in refused.value.message
+
+
+class Failing:
+    name = "worker"
+
+    def __init__(self, error=None):
+        self.alive = False
+        self.starts = 0
+        self.error = error
+
+    def start(self):
+        self.starts += 1
+        if self.error:
+            raise self.error
+
+
+def starts(child, seconds):
+    keeper, found, before = Keeper(child, lambda _: None), [], 0
+    for second in range(seconds):
+        keeper.tend(second)
+        if child.starts > before:
+            before = child.starts
+            found.append(second)
+    return found
+
+
+def test_what_dies_at_once_is_started_after_ever_longer_pauses():
+    for error in [None, StoreError("no")]:
+        at = starts(Failing(error), 200)
+        pauses = [after - before - 1 for before, after in pairwise(at)]  # it takes one look to notice
+        assert at[0] == 1, error
+        assert pauses[:7] == [2, 4, 8, 16, 30, 30, 30], error
+
+
+def test_what_a_shell_has_its_background_jobs_ignore_stays_ignored():
+    """A script that runs `om up &`: Ctrl-C is for who stands in front."""
+    stop = StopRequests()
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN), signal.getsignal(signal.SIGTERM)
+    try:
+        with stop.listening():
+            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(signal.SIGTERM)
+    finally:
+        signal.signal(signal.SIGINT, before[0])
+        signal.signal(signal.SIGTERM, before[1])
+    assert stop.times == 1

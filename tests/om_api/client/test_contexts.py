@@ -9,7 +9,7 @@ import msgspec
 import pytest
 import structlog
 from configured import Folder
-from hook_house import hooked, hooks_installed
+from hook_house import hooked
 from structlog.testing import capture_logs
 from world import SMALL, World
 
@@ -18,16 +18,9 @@ from om_api.client import hooking
 from om_api.client.core import Core
 
 
-@pytest.fixture
-def house(monkeypatch):
-    with hooks_installed(monkeypatch) as one:
-        one.install_bad()
-        yield one
-
-
-def test_a_hook_is_given_notes_what_closes_them_and_the_newest_message(client, prefix, house):
+def test_a_hook_is_given_notes_what_closes_them_and_the_newest_message(client, prefix, hook_house):
     given = []
-    house.install(looks=given.append)
+    hook_house.install(looks=given.append)
     world = World(client, prefix, **hooked("before_context", "looks"))
     world.context()
     world.say("hello", "and now?")
@@ -44,8 +37,8 @@ def test_a_hook_is_given_notes_what_closes_them_and_the_newest_message(client, p
     assert full["message"]["content"] == "what else?"
 
 
-def test_a_failure_is_logged_once_an_hour_without_a_word_of_what_was_said(client, prefix, house, monkeypatch):
-    house.install(leaks=lambda given: {}[given["message"]["content"]])
+def test_a_failure_is_logged_once_an_hour_without_a_word_of_what_was_said(client, prefix, hook_house, monkeypatch):
+    hook_house.install(leaks=lambda given: {}[given["message"]["content"]])
     world = World(client, prefix, **hooked("before_context", "leaks"))
     world.say("my secret")
     later = time.monotonic() + 3_700
@@ -59,9 +52,9 @@ def test_a_failure_is_logged_once_an_hour_without_a_word_of_what_was_said(client
     assert lines == [{"event": "hook_failed", "log_level": "warning", **said}] * 2
 
 
-def test_an_event_loop_goes_on_while_a_hook_thinks(client, server_url, prefix, house):
+def test_an_event_loop_goes_on_while_a_hook_thinks(client, server_url, prefix, hook_house):
     go_on = threading.Event()
-    house.install(slow=lambda _: {"add": str(go_on.wait(5))})
+    hook_house.install(slow=lambda _: {"add": str(go_on.wait(5))})
     hooks = hooked("before_context", "slow", timeout=10)
     settings = World(client, prefix, redis_url=server_url, **hooks).settings
 

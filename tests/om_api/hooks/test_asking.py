@@ -6,7 +6,6 @@ import threading
 from importlib.metadata import EntryPoint
 
 import pytest
-from hook_house import hooks_installed
 
 from om_api.domain.errors import HookError
 from om_api.domain.webhooks.hook import Hook
@@ -19,13 +18,6 @@ from om_api.hooks.time_limit import within
 GIVEN = {"resource": "harold", "thread": None, "texts": ["one", "two"]}
 
 
-@pytest.fixture
-def house(monkeypatch):
-    with hooks_installed(monkeypatch) as one:
-        one.install_bad()
-        yield one
-
-
 def asked(*names, on_failure="skip"):
     hooks = [Hook(entry_point=name, timeout=0.2 if name == "hangs" else 10, on_failure=on_failure) for name in names]
     return ask_all("before_reflect", hooks, GIVEN, allow_private=False)
@@ -35,18 +27,18 @@ def add(word):
     return lambda given: {"texts": [f"{text} {word}" for text in given["texts"]]}
 
 
-def test_each_is_given_what_the_one_before_it_left(house):
+def test_each_is_given_what_the_one_before_it_left(hook_house):
     def spoil(given):
         given["texts"].append("more")  # what a hook does to what it is given is its own
 
-    house.install(a=add("a"), b=add("b"), spoil=spoil)
+    hook_house.install(a=add("a"), b=add("b"), spoil=spoil)
 
     found = asked("a", "spoil", "b")
     assert (found.given["texts"], found.failures) == (["one a b", "two a b"], ())
 
 
-def test_nothing_of_a_hook_that_fails_counts_and_the_others_are_asked(house):
-    house.install(a=add("a"), b=add("b"))
+def test_nothing_of_a_hook_that_fails_counts_and_the_others_are_asked(hook_house):
+    hook_house.install(a=add("a"), b=add("b"))
 
     found = asked("a", "raises", "hangs", "nonsense", "missing", "b")
     assert found.given["texts"] == ["one a b", "two a b"]
@@ -56,9 +48,9 @@ def test_nothing_of_a_hook_that_fails_counts_and_the_others_are_asked(house):
     assert found.go_on("harold", "nothing was kept") is found.given
 
 
-def test_after_one_that_says_stop_nobody_is_asked(house):
+def test_after_one_that_says_stop_nobody_is_asked(hook_house):
     came = []
-    house.install(late=came.append)
+    hook_house.install(late=came.append)
 
     found = asked("raises", "late", on_failure="stop")
     assert len(found.failures) == 1
@@ -70,10 +62,10 @@ def test_after_one_that_says_stop_nobody_is_asked(house):
     assert came == []
 
 
-def test_an_answer_that_is_no_json_or_too_large_cannot_be_used(house, monkeypatch):
+def test_an_answer_that_is_no_json_or_too_large_cannot_be_used(hook_house, monkeypatch):
     monkeypatch.setattr(asking, "LONGEST", 30)
     texts = {"small": ["a", "b"], "large": ["a" * 30, "b"], "odd": {1, 2, object()}}
-    house.install(
+    hook_house.install(
         **{name: lambda _, said=said: {"texts": said} for name, said in texts.items()}, none=lambda _: object()
     )
 

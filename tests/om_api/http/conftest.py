@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from key_ring import KeyRing
-from served import client, filled, ring, serving, settings, settings_of, world
+from served import filled, ring, serving, settings, settings_of
 from starlette.testclient import TestClient
 from world import World
 
@@ -16,7 +16,7 @@ from om_api.http.routes import messages
 from om_api.settings import Settings
 from om_api.store.fleet import event_stream
 
-__all__ = ["client", "ring", "settings", "world"]
+__all__ = ["ring", "settings"]
 HAROLD = "/v1/resources/harold"
 
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from mcp.client import Client
-from served import client, filled, world
+from served import filled
 from world import SMALL, World
 
 from om_api import AsyncObservationalMemory, load_settings
@@ -13,8 +13,6 @@ from om_api.domain.api_keys import ApiKey, Role
 from om_api.mcp.caller import Caller, caller_of, local_caller
 from om_api.mcp.server import make_server
 from om_api.settings import Settings
-
-__all__ = ["client", "world"]
 
 
 class Answer(NamedTuple):

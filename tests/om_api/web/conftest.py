@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 from key_ring import KeyRing
-from served import client, ring, serving, settings, world
+from served import ring, serving, settings
 from starlette.testclient import TestClient
 
 from om_api.settings import Settings
 
-__all__ = ["client", "ring", "settings", "world"]
+__all__ = ["ring", "settings"]
 _TOKEN = re.compile(r'name="token" value="([0-9a-f]{64})"')
 
 

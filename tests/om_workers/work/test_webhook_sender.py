@@ -7,7 +7,6 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from receiver import receiving
 
 from om_api.domain.events import Event
 from om_api.domain.webhooks import signing
@@ -25,12 +24,6 @@ def attempt(url, *, private=False, patience=5.0):
     webhook = Webhook(id="3f1c20a9be77", url=url, secret=signing.new_secret())
     delivery = delivery_of(webhook, Event(kind="reflected", id="100-0", resource="harold"))
     return asyncio.run(send(webhook, delivery, 1_763_600_000, allow_private=private, patience=patience))
-
-
-@pytest.fixture
-def receiver():
-    with receiving() as one:
-        yield one
 
 
 @pytest.fixture

@@ -23,12 +23,6 @@ def world(client, prefix):
 
 
 @pytest.fixture
-def receiver():
-    with receiving() as one:
-        yield one
-
-
-@pytest.fixture
 def hooks(world):
     return Hooks(world)
 

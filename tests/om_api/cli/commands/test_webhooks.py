@@ -4,7 +4,6 @@ import json
 import threading
 
 import pytest
-from receiver import receiving
 from world import World
 
 from om_api.domain.events import KINDS, Event
@@ -19,12 +18,6 @@ URL = "https://example.org/om"
 def workers(client, prefix, monkeypatch):
     monkeypatch.setenv("OM_WEBHOOKS__ALLOW_PRIVATE", "true")
     return World(client, prefix, webhooks__allow_private="true")
-
-
-@pytest.fixture
-def receiver():
-    with receiving() as one:
-        yield one
 
 
 def given_up(world, webhook):

@@ -49,7 +49,7 @@ def apart(store):
     return {name: memory(store, scope) for name, scope in SCOPES.items()}
 
 
-def pooled(store, text=TEXT):
+def pool_of_four(store, text=TEXT):
     """A pool of four threads, reflected, with observations since."""
     for n, thread in enumerate(THREADS):
         observed(store, f"o{n}", 10 * n, thread=thread)
@@ -83,13 +83,13 @@ def back(store):
 
 def moved(store, **said):
     """A pool that went to its threads."""
-    pooled(emptied(store), **said)
+    pool_of_four(emptied(store), **said)
     there(store)
 
 
 def test_pool_comes_back_as_it_was_however_often_it_moves(store):
     """Breaks without marks: copies of the common text came back, one for each thread."""
-    pooled(store)
+    pool_of_four(store)
     index = store.keys.of("harold").threads
     before, threads = memory(store), store.client.zrange(index, 0, -1, withscores=True)
     tokens = record(store).observation_tokens
