@@ -32,33 +32,33 @@ class Dying(Connection):
 
 
 def _house(client, prefix):
-    """Messages of which the last is unobservable while `house.blocked`, behind a placeholder, and a malformed member."""
-    house = World(client, prefix)
-    house.blocked, echo = True, house.model.complete
+    """Messages of which the last is unobservable while `world.blocked`, behind a placeholder, and a malformed member."""
+    world = World(client, prefix)
+    world.blocked, echo = True, world.model.complete
 
     def complete(request):
-        if house.blocked and any(message.id == "bad" for message in request.messages):
+        if world.blocked and any(message.id == "bad" for message in request.messages):
             raise ModelError("blocked by the provider", retryable=False)
         return echo(request)
 
-    house.model.complete = complete
-    house.say(*(f"message {n}" for n in range(7)))
-    house.say("bad", id="bad")
+    world.model.complete = complete
+    world.say(*(f"message {n}" for n in range(7)))
+    world.say("bad", id="bad")
     client.zadd(f"{prefix}:{{harold}}:messages:t-2", {b"no JSON": 1_763_600_000_000})
-    _work(house)
-    return house
+    _work(world)
+    return world
 
 
-def _work(house):
+def _work(world):
     for _ in range(12):
-        for name in house.client.zrange(f"{house.prefix}:due:observe", 0, -1):
-            house.client.zadd(f"{house.prefix}:due:observe", {name: 1})
-        house.sweep()
-        house.tick_forgiving()
+        for name in world.client.zrange(f"{world.prefix}:due:observe", 0, -1):
+            world.client.zadd(f"{world.prefix}:due:observe", {name: 1})
+        world.sweep()
+        world.tick_forgiving()
 
 
-def _entry(house, kind):
-    return next((entry.id for entry in house.om.rejected("harold") if entry.kind == kind), "gone")
+def _entry(world, kind):
+    return next((entry.id for entry in world.om.rejected("harold") if entry.kind == kind), "gone")
 
 
 def _one(om, entry):
@@ -81,48 +81,48 @@ _CASES = [(retry, n, place, lost_reply) for (retry, n), place, lost_reply in _EV
     [pytest.param(*case, marks=() if case in _ALWAYS else pytest.mark.nightly) for case in _CASES])  # fmt: skip
 def test_who_repeats_a_retry_that_died_finds_each_message_covered_once(client, prefix, retry, fuse, where, lost_reply):
     """Breaks when the entry leaves before the message moves, or after: it is nowhere then, or twice."""
-    house = _house(client, prefix)
+    world = _house(client, prefix)
     kind = "malformed" if where == "raw" else "unobservable"
     if where == "activated":
-        house.om.force_observe("t-1", "harold")
-        _work(house)
-    entry, before = _entry(house, kind), [name for name in house.covering() if name]
-    house.blocked = False
-    alive, house.om._connection = house.om._connection, Dying(client, fuse, lost_reply)
+        world.om.force_observe("t-1", "harold")
+        _work(world)
+    entry, before = _entry(world, kind), [name for name in world.covering() if name]
+    world.blocked = False
+    alive, world.om._connection = world.om._connection, Dying(client, fuse, lost_reply)
     with contextlib.suppress(DiedError):
-        retry(house.om, entry)
-    house.om._connection = alive
-    retry(house.om, entry)
-    _work(house)
-    house.om.force_observe("t-1", "harold")
-    _work(house)
-    assert (house.covering(), house.om.verify()) == (before, [])
-    assert "could not be observed" not in house.context().text or (kind == "malformed" and retry is _one)
-    left = {each.kind for each in house.om.rejected("harold")}
+        retry(world.om, entry)
+    world.om._connection = alive
+    retry(world.om, entry)
+    _work(world)
+    world.om.force_observe("t-1", "harold")
+    _work(world)
+    assert (world.covering(), world.om.verify()) == (before, [])
+    assert "could not be observed" not in world.context().text or (kind == "malformed" and retry is _one)
+    left = {each.kind for each in world.om.rejected("harold")}
     also = retry is _all or kind == "unobservable"
     assert left == ({"malformed"} if also else {"malformed", "unobservable"})
 
 
 def test_a_reflection_that_runs_on_keeps_what_it_took_in(client, prefix):
     """A reflector thinks of the placeholder while its owner retries it: whoever commits first is right, never both."""
-    house = _house(client, prefix)
-    house.om.force_observe("t-1", "harold")
-    _work(house)
-    entry, before = _entry(house, "unobservable"), house.covering()
-    house.om.force_reflect("harold")
-    thought = house.model.complete
+    world = _house(client, prefix)
+    world.om.force_observe("t-1", "harold")
+    _work(world)
+    entry, before = _entry(world, "unobservable"), world.covering()
+    world.om.force_reflect("harold")
+    thought = world.model.complete
 
     def retry_meanwhile(request):
         if request.purpose == "reflect":
-            house.om.retry_rejected("harold", entry)
+            world.om.retry_rejected("harold", entry)
         return thought(request)
 
-    house.model.complete = retry_meanwhile
-    house.tick_forgiving()
-    assert house.om.generations("harold") == []
-    house.model.complete = thought
-    house.blocked = False
-    _work(house)
-    house.om.force_reflect("harold")
-    house.tick()
-    assert (house.covering(), house.om.verify()) == (before, [])
+    world.model.complete = retry_meanwhile
+    world.tick_forgiving()
+    assert world.om.generations("harold") == []
+    world.model.complete = thought
+    world.blocked = False
+    _work(world)
+    world.om.force_reflect("harold")
+    world.tick()
+    assert (world.covering(), world.om.verify()) == (before, [])

@@ -74,29 +74,29 @@ def test_a_beat_whose_clock_is_put_back_goes_on_sending(monkeypatch):
 
 def test_a_worker_whose_clock_is_ahead_clears_no_memory_and_hides_none_from_other_sweeps(client, prefix, shift):
     """Breaks when ttl_days are reckoned by the clock of a worker that never pushed or adopted: it knows no offset."""
-    house = World(client, prefix, ttl_days="1")
-    house.say(*"abcdefghijkl")
-    house.settle()
-    house.sweep()
-    before = house.covering()
-    client.zadd(house.services.keys.resources, {"harold": 1})
+    world = World(client, prefix, ttl_days="1")
+    world.say(*"abcdefghijkl")
+    world.settle()
+    world.sweep()
+    before = world.covering()
+    client.zadd(world.services.keys.resources, {"harold": 1})
     another = World(client, prefix, ttl_days="1")
     shift(48)
     assert another.sweep().cleared == 0
-    assert house.covering() == before
-    assert client.zscore(house.services.keys.resources, "harold") <= _right() * 1000 + 1_000
+    assert world.covering() == before
+    assert client.zscore(world.services.keys.resources, "harold") <= _right() * 1000 + 1_000
 
 
 def test_a_thread_dated_ahead_is_observed_when_idle_like_any_other(client, prefix):
     """Breaks when its last message, dated ahead by a client's clock, is heard of anew at every look."""
-    house = World(client, prefix, observe_idle_after="1s")
-    house.say("a", tokens=50, timestamp=time.time() + 5 * 3_600)
-    house.say("b", tokens=50, thread="t-2")
+    world = World(client, prefix, observe_idle_after="1s")
+    world.say("a", tokens=50, timestamp=time.time() + 5 * 3_600)
+    world.say("b", tokens=50, thread="t-2")
 
     def observed():
-        for name in client.zrange(house.services.keys.due_observe, 0, -1):
-            client.zadd(house.services.keys.due_observe, {name: 1})
-        house.tick()
+        for name in client.zrange(world.services.keys.due_observe, 0, -1):
+            client.zadd(world.services.keys.due_observe, {name: 1})
+        world.tick()
         return not any(client.zcard(f"{prefix}:{{harold}}:messages:{thread}") for thread in ("t-1", "t-2"))
 
     wait_until(observed, "both threads to be observed", 10)

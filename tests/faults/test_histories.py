@@ -7,15 +7,15 @@ from om_api.domain.chunking import RawMessage, sealable
 from om_api.domain.policy import Limits
 
 
-def _sync(house, *texts):
+def _sync(world, *texts):
     """By a client that remembers nothing; a text may have an id: "id=text"."""
     named = [text.rpartition("=")[::2] for text in texts]
     messages = [Message(role="user", content=text, id=name) for name, text in named]
-    return type(house).face(house.settings, client=house.client).sync(messages, "harold", "t-1")
+    return type(world).face(world.settings, client=world.client).sync(messages, "harold", "t-1")
 
 
-def _texts(house):
-    return [message.content for message in house.context().messages]
+def _texts(world):
+    return [message.content for message in world.context().messages]
 
 
 def test_a_history_that_did_not_only_go_on_is_found_again_and_kept_once(client, prefix_for):
@@ -29,30 +29,30 @@ def test_a_history_that_did_not_only_go_on_is_found_again_and_kept_once(client, 
         ([["ok", "one", "two"]], ["two", "ok"], (1, 1, [], None), ["ok", "one", "two", "ok"]),
     ]
     for n, (before, last, told, shown) in enumerate(rows):
-        house = World(client, prefix_for(n))
+        world = World(client, prefix_for(n))
         for texts in before:
-            _sync(house, *texts)
-        synced = _sync(house, *last)
+            _sync(world, *texts)
+        synced = _sync(world, *last)
         changed = [synced.ids.index(each.id) for each in synced.changed]
-        assert ((synced.added, synced.known, changed, synced.diverged_at), _texts(house)) == (told, shown), n
+        assert ((synced.added, synced.known, changed, synced.diverged_at), _texts(world)) == (told, shown), n
 
 
-def test_positions_of_a_history_are_those_in_what_was_given(house):
-    _sync(house, "m-1=one", "m-2=two")
+def test_positions_of_a_history_are_those_in_what_was_given(world):
+    _sync(world, "m-1=one", "m-2=two")
     told = [Message(role="user", content=text, id=name) for name, text in {"m-1": "one", "m-2": "dos"}.items()]
     instructed = [Message(role="system", content="be brief"), *told]
-    assert house.om.sync(instructed, "harold", "t-1").diverged_at == 2
+    assert world.om.sync(instructed, "harold", "t-1").diverged_at == 2
 
 
-def test_calls_that_have_one_id_each_turn_are_answered_by_the_next_result_of_it(house):
+def test_calls_that_have_one_id_each_turn_are_answered_by_the_next_result_of_it(world):
     """Breaks when an agent counts its calls anew every turn: Anthropic refuses the context, and nothing can be cut."""
     fields = {"thread_id": "t-1", "resource_id": "harold", "tokens": 10}
     call = {"type": "tool-call", "tool_call_id": "call_0", "name": "f", "args": {}}
     result = {"type": "tool-result", "tool_call_id": "call_0", "name": "f", "result": "ok"}
     for _ in range(3):
-        house.om.add_message(Message(role="assistant", content=[call], **fields))
-        house.om.add_message(Message(role="tool", content=[result], **fields))
-    parts = [part for message in house.context().as_anthropic()["messages"] for part in message["content"]]
+        world.om.add_message(Message(role="assistant", content=[call], **fields))
+        world.om.add_message(Message(role="tool", content=[result], **fields))
+    parts = [part for message in world.context().as_anthropic()["messages"] for part in message["content"]]
     uses = [part["id"] for part in parts if part["type"] == "tool_use"]
     one = frozenset({"call_0"})
     turns = [RawMessage(100, 1, *((frozenset(), one) if n % 2 else (one, frozenset()))) for n in range(8)]

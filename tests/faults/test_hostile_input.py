@@ -26,13 +26,13 @@ def _message(content="x", resource="harold", **more):
 
 def test_a_message_that_nests_deeper_than_every_reader_can_follow_is_refused(client, prefix):
     """Breaks when a push takes what a worker, whose stack is deeper, cannot read: never observed, never rejected."""
-    house = World(client, prefix)
+    world = World(client, prefix)
     with pytest.raises(InvalidInputError, match=f"deeper than {MAX_DEPTH} levels"):
-        house.om.add_message(_message(metadata=_nested(MAX_DEPTH)))
+        world.om.add_message(_message(metadata=_nested(MAX_DEPTH)))
     assert list(client.scan_iter(f"{prefix}:{{harold}}*")) == []
     brackets = _message('[{"' * 500, metadata=_nested(MAX_DEPTH - 1))  # of a text they are no levels
-    assert house.om.add_message(brackets).added == 1
-    assert [message.id for message in house.context().messages] == ["deep"]
+    assert world.om.add_message(brackets).added == 1
+    assert [message.id for message in world.context().messages] == ["deep"]
 
 
 _BAD = {
@@ -43,12 +43,12 @@ _BAD = {
 
 @pytest.mark.parametrize("member", _BAD.values(), ids=_BAD)
 def test_a_member_that_python_cannot_decode_is_quarantined_and_stops_no_read_and_no_sweep(client, prefix, member):
-    house = World(client, prefix)
+    world = World(client, prefix)
     client.zadd(f"{prefix}:{{bad}}:messages:t-1", {member: AT})
-    house.say("good", resource="bad")
-    assert "good" in [message.content for message in house.context(resource="bad").messages]
+    world.say("good", resource="bad")
+    assert "good" in [message.content for message in world.context(resource="bad").messages]
     client.zadd(f"{prefix}:{{good}}:messages:t-1", {b'{"id":"g","role":"user","content":"x"}': AT})
-    house.sweep()
+    world.sweep()
     assert client.llen(f"{prefix}:{{bad}}:rejected") == 1 or client.hget(f"{prefix}:{{bad}}:tokens", "#t-1") == b"2"
     assert client.hget(f"{prefix}:{{good}}:tokens", "#t-1") == b"1"
 
@@ -71,17 +71,17 @@ _SPOILS = {
 
 def test_a_sweep_goes_on_behind_what_it_cannot_read(client, prefix):
     """Breaks when the sweep ends there, every minute again: nothing behind it is adopted, marked or cleared."""
-    house = World(client, prefix)
-    house.say(*"abcdefghijk", resource="good")
-    house.settle()
-    house.say(*"lmnopqrstuv", resource="good")
+    world = World(client, prefix)
+    world.say(*"abcdefghijk", resource="good")
+    world.settle()
+    world.say(*"lmnopqrstuv", resource="good")
     for what, spoil in _SPOILS.items():
-        client.delete(house.services.keys.due_observe)  # a gap that the sweep makes good
-        client.zadd(house.services.keys.resources, {"good": 2})
+        client.delete(world.services.keys.due_observe)  # a gap that the sweep makes good
+        client.zadd(world.services.keys.resources, {"good": 2})
         spoil(client, prefix)
         try:
-            house.sweep()
-            assert client.zscore(house.services.keys.due_observe, "good") is not None, what
+            world.sweep()
+            assert client.zscore(world.services.keys.due_observe, "good") is not None, what
         finally:
             client.delete(*client.scan_iter(f"{prefix}:{{bad}}*", 1000), f"{prefix}:adopt")
 
@@ -96,8 +96,8 @@ class Away(Connection):
 
 
 def test_fail_open_recovers_from_a_message_that_cannot_be_kept(client, prefix):
-    house = World(client, prefix)
-    om = ObservationalMemory(house.settings, fail_open=True, client=client)
+    world = World(client, prefix)
+    om = ObservationalMemory(world.settings, fail_open=True, client=client)
     alive, om._connection = om._connection, Away(client)
     om.add_message(_message("good", "a"))
     with pytest.raises(InvalidInputError):

@@ -10,17 +10,17 @@ from om_api.store.memory import known
 
 
 @pytest.fixture
-def grown(house):
+def grown(world):
     """A memory that has observed the beginning of m-1; the rest of it is raw."""
-    house.say("one", id="m-1")
-    house.observe_now()
-    house.say("one and more", id="m-1")
-    return house
+    world.say("one", id="m-1")
+    world.observe_now()
+    world.say("one and more", id="m-1")
+    return world
 
 
-def _days_go_by(house):
+def _days_go_by(world):
     time.sleep(0.002)
-    return house.services.run(known.tidy(house.services.keys, Scope("harold"), ["t-1"], 0))
+    return world.services.run(known.tidy(world.services.keys, Scope("harold"), ["t-1"], 0))
 
 
 def test_a_grown_message_is_known_while_its_rest_is_raw(grown):
@@ -43,33 +43,33 @@ def test_a_rest_that_is_sealed_after_its_message_was_cleared_makes_nothing_known
     assert list(grown.services.run(known.recognise(grown.services.keys, "harold", "t-1", ["m-1"]))) == []
 
 
-def _moved(house):
-    house.om.migrate_scope("harold", "thread")
+def _moved(world):
+    world.om.migrate_scope("harold", "thread")
     return Scope("harold", "t-1")
 
 
-def _imported(house):
-    file = [*house.om.export_memory("harold")]
-    house.om.clear("harold")
-    house.om.import_memory(file)
+def _imported(world):
+    file = [*world.om.export_memory("harold")]
+    world.om.clear("harold")
+    world.om.import_memory(file)
     return Scope("harold")
 
 
 @pytest.mark.parametrize("made_anew", [_moved, _imported])
-def test_a_memory_that_was_made_anew_has_a_day_on_which_ids_are_looked_at(made_anew, house):
+def test_a_memory_that_was_made_anew_has_a_day_on_which_ids_are_looked_at(made_anew, world):
     """Breaks when that day stands in the record that a move or an import replaces: nobody ever looks again."""
-    house.say("one", "two")
-    house.observe_now()
-    scope = made_anew(house)
-    house.sweep()
-    tidy_at = house.client.hget(house.services.keys.of("harold").record(scope), "tidy_at")
+    world.say("one", "two")
+    world.observe_now()
+    scope = made_anew(world)
+    world.sweep()
+    tidy_at = world.client.hget(world.services.keys.of("harold").record(scope), "tidy_at")
     assert int(tidy_at or 0) > time.time() * 1000
 
 
-def test_what_an_older_version_accepted_twice_becomes_one_message_and_an_entry(client, prefix, house):
+def test_what_an_older_version_accepted_twice_becomes_one_message_and_an_entry(client, prefix, world):
     """Breaks when adoption throws one of two messages of one id out: the second one says something else."""
     base, now = f"{prefix}:{{harold}}", time.time() * 1000
-    house.say("the first", id="X", timestamp=time.time() - 1_300)
+    world.say("the first", id="X", timestamp=time.time() - 1_300)
     client.delete(f"{base}:known:t-1")
     client.hdel(f"{base}:tokens", "*ids")  # as an older version leaves it
     second = {"id": "X", "role": "user", "content": "the second", "tokens": 100}
@@ -77,6 +77,6 @@ def test_what_an_older_version_accepted_twice_becomes_one_message_and_an_entry(c
     for name, n in (("#t-1", 1), ("t-1", 100), ("*", 100)):
         client.hincrby(f"{base}:tokens", name, n)
     client.zadd(f"{base}:messages:t-1", {json.dumps({"id": "Y", "role": "user", "content": "plain"}): now})
-    house.sweep()
-    assert {message.content for message in house.context().messages} == {"the first", "plain"}
-    assert ([entry.kind for entry in house.om.rejected("harold")], house.om.verify()) == (["changed"], [])
+    world.sweep()
+    assert {message.content for message in world.context().messages} == {"the first", "plain"}
+    assert ([entry.kind for entry in world.om.rejected("harold")], world.om.verify()) == (["changed"], [])

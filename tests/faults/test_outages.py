@@ -203,15 +203,15 @@ class Full(Endpoint):
         return super().ask(step)
 
 
-def test_a_context_is_served_though_its_activation_and_its_urgent_mark_are_refused(client, house):
-    house.say(*(f"m{n}" for n in range(8)))
-    house.settle()
-    writable = house.om._connection
+def test_a_context_is_served_though_its_activation_and_its_urgent_mark_are_refused(client, world):
+    world.say(*(f"m{n}" for n in range(8)))
+    world.settle()
+    writable = world.om._connection
     full = Connection(client)
     full._endpoint = Full(**vars(full._endpoint))
-    house.om._connection = full
-    assert house.context(max_tokens=1).omitted  # which marks it as urgent
-    house.om._connection = writable
-    house.say("m8", "m9", "m10", tokens=90)  # the window is full, four chunks are ready
-    house.om._connection = full
-    assert len(house.context().messages) == 11
+    world.om._connection = full
+    assert world.context(max_tokens=1).omitted  # which marks it as urgent
+    world.om._connection = writable
+    world.say("m8", "m9", "m10", tokens=90)  # the window is full, four chunks are ready
+    world.om._connection = full
+    assert len(world.context().messages) == 11

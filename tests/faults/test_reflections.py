@@ -65,15 +65,15 @@ class Useless:
 
 
 def _reflected_in_vain(client, prefix, model, looks):
-    house = World(client, prefix, model=model, observation_threshold="200")
-    house.say(*(f"message {n}" for n in range(30)))
+    world = World(client, prefix, model=model, observation_threshold="200")
+    world.say(*(f"message {n}" for n in range(30)))
     for _ in range(looks):
         soon = 1 + client.time()[0] * 1000 + 60_000  # a minute passes: what stands later stays
-        for name, score in client.zrange(house.services.keys.due_reflect, 0, -1, withscores=True):
+        for name, score in client.zrange(world.services.keys.due_reflect, 0, -1, withscores=True):
             if score < soon:
-                client.zadd(house.services.keys.due_reflect, {name: 1})
-        house.tick_forgiving()
-    return house
+                client.zadd(world.services.keys.due_reflect, {name: 1})
+        world.tick_forgiving()
+    return world
 
 
 def test_a_reflector_that_answers_nothing_or_refuses_is_not_asked_at_every_look_nor_before_it_says(client, prefix_for):
@@ -83,9 +83,9 @@ def test_a_reflector_that_answers_nothing_or_refuses_is_not_asked_at_every_look_
     for name, error, looks, most in (("nothing", None, 20, 4 * 8), ("refuses", refuses, 10, 3 * 4),
         ("later", later, 10, 9)):  # fmt: skip
         model = Useless(error)
-        house = _reflected_in_vain(client, prefix_for(name), model, looks)
+        world = _reflected_in_vain(client, prefix_for(name), model, looks)
         assert 0 < model.asked <= most, name
-    assert client.zscore(house.services.keys.due_reflect, "harold") > client.time()[0] * 1000 + 3_000_000
+    assert client.zscore(world.services.keys.due_reflect, "harold") > client.time()[0] * 1000 + 3_000_000
 
 
 EMPTY = "<observations>\n</observations>"
@@ -93,27 +93,27 @@ EMPTY = "<observations>\n</observations>"
 
 def _observed(client, prefix, *replies, tokens=100):
     """A memory after two messages were observed, by a model that gives these replies."""
-    house = World(client, prefix, **({"model": Scripted(*replies)} if replies else {}))
-    house.say("a", "b", tokens=tokens)
-    house.observe_now()
-    return house
+    world = World(client, prefix, **({"model": Scripted(*replies)} if replies else {}))
+    world.say("a", "b", tokens=tokens)
+    world.observe_now()
+    return world
 
 
-def _is_whole(house, observations):
-    assert house.om.record("harold").observation_count == observations == len(house.om.observations("harold"))
-    assert house.om.verify() == []
+def _is_whole(world, observations):
+    assert world.om.record("harold").observation_count == observations == len(world.om.observations("harold"))
+    assert world.om.verify() == []
 
 
 def test_what_weighs_nothing_or_says_nothing_is_activated_cleared_forgotten_and_reflected_whole(client, prefix_for):
     """Breaks on Redis 7.0, where Lua's -0 becomes the argument "-0": HINCRBY refuses it, after the script's first writes."""
-    house = _observed(client, prefix_for("weightless"), tokens=0)
-    _is_whole(house, 1)
-    house.om.clear("harold", "t-1")
-    _is_whole(house, 0)
-    house = _observed(client, prefix_for("empty"), *[EMPTY] * 20)
-    (found,) = house.om.observations("harold")
-    house.om.forget(found.id, "harold")
-    _is_whole(house, 0)
-    house = _observed(client, prefix_for("reflected"), EMPTY, *["<observations>\n* nothing yet\n</observations>"] * 5)
-    house.reflect_now()
-    _is_whole(house, 0)
+    world = _observed(client, prefix_for("weightless"), tokens=0)
+    _is_whole(world, 1)
+    world.om.clear("harold", "t-1")
+    _is_whole(world, 0)
+    world = _observed(client, prefix_for("empty"), *[EMPTY] * 20)
+    (found,) = world.om.observations("harold")
+    world.om.forget(found.id, "harold")
+    _is_whole(world, 0)
+    world = _observed(client, prefix_for("reflected"), EMPTY, *["<observations>\n* nothing yet\n</observations>"] * 5)
+    world.reflect_now()
+    _is_whole(world, 0)

@@ -14,29 +14,29 @@ from om_api.store.memory import clear
 def test_a_message_sealed_while_a_clear_is_planned_is_cleared_or_observed(client, prefix, word):
     """Time 0: a clear is planned. Time 1: a new thread's message is pushed and sealed. Time 2: the clear commits. It removed the
     index of threads, so nobody found the new thread's chunk any more: never observed, never cleared."""
-    house = World(client, prefix, scope=word)
-    house.say("old")
-    house.observe_now(None)
+    world = World(client, prefix, scope=word)
+    world.say("old")
+    world.observe_now(None)
     sent = []
 
     def meanwhile():
-        house.say("new", thread="t-new")
-        house.om.force_observe("t-new", "harold")
-        house.claim()
-        house.perform(*house.next_task())
+        world.say("new", thread="t-new")
+        world.om.force_observe("t-new", "harold")
+        world.claim()
+        world.perform(*world.next_task())
 
-    clearing = clear.clear(house.services.keys, "harold")
-    house.services.run(interrupted(clearing, "clear", lambda: sent.append(meanwhile())))
+    clearing = clear.clear(world.services.keys, "harold")
+    world.services.run(interrupted(clearing, "clear", lambda: sent.append(meanwhile())))
     assert sent
-    assert house.covering() == []
+    assert world.covering() == []
 
 
-def test_a_task_that_comes_after_a_clear_lists_no_resource_that_is_gone(house):
-    house.say("a")
-    house.settle()
-    house.om.clear("harold")
-    house.perform("observe", "harold", "")
-    assert house.om.stats() == []
+def test_a_task_that_comes_after_a_clear_lists_no_resource_that_is_gone(world):
+    world.say("a")
+    world.settle()
+    world.om.clear("harold")
+    world.perform("observe", "harold", "")
+    assert world.om.stats() == []
 
 
 class Choking:
@@ -56,10 +56,10 @@ class Choking:
 
 
 @pytest.fixture
-def choking(house):
-    house.model = Choking(house.model)
-    house.say("good", "bad", "fine", "well")
-    return house
+def choking(world):
+    world.model = Choking(world.model)
+    world.say("good", "bad", "fine", "well")
+    return world
 
 
 def observe(world, rounds=12):
@@ -89,21 +89,21 @@ def test_a_clear_in_the_middle_of_a_models_call_leaves_nothing_once_the_call_has
     assert left(choking, ":lock:") == []
 
 
-def test_a_move_during_a_forget_removes_nothing_but_what_was_named(house):
+def test_a_move_during_a_forget_removes_nothing_but_what_was_named(world):
     """Time 0: o5 is found, at seq 5. Time 1: there and back, o6 is at seq 5. Time 2: what is at seq 5 is removed."""
     for n in range(24):
-        house.say(f"message {n}", thread=f"t-{n % 2}")
-        house.settle()
-    house.om.forget(house.om.observations("harold")[0].id, "harold")  # a move numbers the others anew
+        world.say(f"message {n}", thread=f"t-{n % 2}")
+        world.settle()
+    world.om.forget(world.om.observations("harold")[0].id, "harold")  # a move numbers the others anew
     for n in range(5):
-        before = {each.id for each in house.om.observations("harold")}
-        named = house.om.observations("harold")[1].id
-        forgetting = at_step(Core(house.settings, len).owning.forget(named, "harold"), n,
-            lambda: [house.om.migrate_scope("harold", to) for to in ("thread", "resource")])  # fmt: skip
+        before = {each.id for each in world.om.observations("harold")}
+        named = world.om.observations("harold")[1].id
+        forgetting = at_step(Core(world.settings, len).owning.forget(named, "harold"), n,
+            lambda: [world.om.migrate_scope("harold", to) for to in ("thread", "resource")])  # fmt: skip
         try:
-            done = house.services.run(forgetting)
+            done = world.services.run(forgetting)
         except InvalidInputError:
             done = Outcome.SUPERSEDED
-        after = {each.id for each in house.om.observations("harold")}
+        after = {each.id for each in world.om.observations("harold")}
         assert before - after == ({named} if done == "cleared" else set()), n
-        assert house.om.verify() == [], n
+        assert world.om.verify() == [], n

@@ -9,33 +9,33 @@ from om_api import Message
 from om_api.domain.values import Outcome
 
 
-def _requests(house):
-    records = house.client.scan_iter(f"{house.prefix}:{{harold}}:record*")
-    return [name for key in records for name in house.client.hkeys(key) if name.startswith(b"force")]
+def _requests(world):
+    records = world.client.scan_iter(f"{world.prefix}:{{harold}}:record*")
+    return [name for key in records for name in world.client.hkeys(key) if name.startswith(b"force")]
 
 
-def _raw(house):
-    return house.client.zcard(f"{house.prefix}:{{harold}}:messages:t-1")
+def _raw(world):
+    return world.client.zcard(f"{world.prefix}:{{harold}}:messages:t-1")
 
 
-def test_a_request_made_while_an_activation_is_due_is_answered_when_its_messages_are_observed(house):
+def test_a_request_made_while_an_activation_is_due_is_answered_when_its_messages_are_observed(world):
     """Breaks when a look that first activates counts every forced request as handled."""
-    house.say(*(f"m{n}" for n in range(8)))
-    house.settle()
-    house.say("m8", "m9", "m10", tokens=90)  # the window is full, four chunks are ready
-    house.observe_now()
-    assert (_requests(house), _raw(house)) == ([], 0)
+    world.say(*(f"m{n}" for n in range(8)))
+    world.settle()
+    world.say("m8", "m9", "m10", tokens=90)  # the window is full, four chunks are ready
+    world.observe_now()
+    assert (_requests(world), _raw(world)) == ([], 0)
 
 
-def test_a_forced_request_takes_messages_that_weigh_nothing_and_leaves_an_unanswered_call_raw(house):
-    house.say("a", "b")
-    house.say("c", "d", "e", tokens=0)
-    house.observe_now()
-    assert (_requests(house), _raw(house)) == ([], 0)
+def test_a_forced_request_takes_messages_that_weigh_nothing_and_leaves_an_unanswered_call_raw(world):
+    world.say("a", "b")
+    world.say("c", "d", "e", tokens=0)
+    world.observe_now()
+    assert (_requests(world), _raw(world)) == ([], 0)
     call = {"type": "tool-call", "tool_call_id": "c-1", "name": "search", "args": {}}
-    house.om.add_message(Message(role="assistant", content=[call], thread_id="t-1", resource_id="harold"))
-    house.observe_now()
-    assert (_requests(house), _raw(house)) == ([], 1)
+    world.om.add_message(Message(role="assistant", content=[call], thread_id="t-1", resource_id="harold"))
+    world.observe_now()
+    assert (_requests(world), _raw(world)) == ([], 1)
 
 
 _HOUR_MS = 3_600_000
@@ -77,13 +77,13 @@ def test_what_could_not_be_cut_is_observed_once_a_further_message_lies_idle(worl
 
 def test_a_full_window_whose_chunks_wait_for_recent_messages_is_at_rest(client, prefix):
     """Breaks when wake says due: `om verify` reports a breach, and every sweep marks the scope again."""
-    house = World(client, prefix, min_recent_messages="20")
-    house.say(*(f"m{n}" for n in range(10)))
-    house.settle()
-    house.say("small", tokens=50)
-    house.settle()
-    house.sweep()
-    house.settle()
-    assert house.om.verify() == []
-    client.zadd(house.services.keys.resources, {"harold": 1})
-    assert house.sweep().marked == 0
+    world = World(client, prefix, min_recent_messages="20")
+    world.say(*(f"m{n}" for n in range(10)))
+    world.settle()
+    world.say("small", tokens=50)
+    world.settle()
+    world.sweep()
+    world.settle()
+    assert world.om.verify() == []
+    client.zadd(world.services.keys.resources, {"harold": 1})
+    assert world.sweep().marked == 0

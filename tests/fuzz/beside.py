@@ -14,7 +14,10 @@ from om_api.domain.errors import OMError
 
 def _writing(game, fields):
     om, resource = game.world.om, game.resource
-    done = lambda: str(om.update_working_memory(fields, resource).outcome) in {"updated", "rest"}  # noqa: E731
+
+    def done():
+        return str(om.update_working_memory(fields, resource).outcome) in {"updated", "rest"}
+
     return game.kept.changing(resource, fields, done)
 
 

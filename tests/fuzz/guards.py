@@ -63,7 +63,10 @@ def _all_the_same(patch):
 
 def _fences_are_read_when_it_is_written(patch):
     write = SqlArchive.write
-    now = lambda archive, entries: archive.fences({entry.resource for entry in entries})  # noqa: E731
+
+    def now(archive, entries):
+        return archive.fences({entry.resource for entry in entries})
+
     patch.setattr(SqlArchive, "write", lambda archive, entries, _: write(archive, entries, now(archive, entries)))
 
 

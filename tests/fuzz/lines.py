@@ -71,7 +71,10 @@ def pin_overtaking(game):
     line, thread = game.dice.choice([_line, _new_line])(game) or _new_line(game)
     om, resource, game.thread = game.world.om, game.resource, thread or game.thread
     overtaken = game.start("overtaken reflect", Contrary(game).reflect)
-    correct = lambda *where: om.correct_line(line, "by hand again", *where[1:])  # noqa: E731
+
+    def correct(*where):
+        return om.correct_line(line, "by hand again", *where[1:])
+
     does = game.dice.choice([om.pin, om.pin, om.unpin, correct])
     overtaking = game.start("overtaking pin", removing(game, set(), partial(does, line, resource, thread)))
     game.overtake(overtaken, overtaking, "reflect")

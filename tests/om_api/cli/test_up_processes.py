@@ -134,7 +134,10 @@ def test_a_second_ctrl_c_or_a_kill_ends_everything_even_work_in_flight(start, nu
     with one.memory() as om, redis.Redis.from_url(one.url) as client:
         om.add_message(HELLO)
         om.force_observe("t-1", "harold")
-        calls = lambda: [client.hget(key, "attempts") for key in client.scan_iter("*}:chunk:*")]  # noqa: E731
+
+        def calls():
+            return [client.hget(key, "attempts") for key in client.scan_iter("*}:chunk:*")]
+
         wait_until(lambda: calls() == [b"1"], "a slow model at work", 60)
     if number == signal.SIGINT:
         one.process.send_signal(number)

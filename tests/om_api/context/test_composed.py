@@ -1,5 +1,7 @@
 """Where other memories' notes stand: by when they came in force, in steps, within each memory's room."""
 
+from snapshots import count as words
+
 from om_api.context.composed import OwnTimes, composition
 from om_api.domain.snapshot import ComposedNotes
 from om_api.domain.values import Generation, Observation, SharedFrom, Stored
@@ -19,10 +21,6 @@ def noted(name, at, tokens=100, text="", **fields):
 def notes(resource, *observations, most=4_000, text=""):
     generation = Generation(n=1, text=text) if text else None
     return ComposedNotes(resource=resource, observations=list(observations), generation=generation, max_tokens=most)
-
-
-def words(text):
-    return len(text.split())
 
 
 def arranged(composed, own=(), times=NEVER, whose="harold"):

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 from hostile import HOSTILE, tags
-from snapshots import NOON
+from snapshots import NOON, count
 
 from om_api.context.group_text import GroupCall, group_call, groups_text, notes_text
 from om_api.context.recall_tool import PARTIAL, answer_of, arguments_of, recall_tool, refused
@@ -158,10 +158,6 @@ NOTES = [
     for n in range(1, 30)
 ]
 GROUP = NoteGroup(id="k3fq7a2m", thread_id="t-1", heading="* 2026-03-14 [k3fq7a2m] 1 note: x")
-
-
-def count(text):
-    return len(text.split())
 
 
 def test_what_cannot_be_asked_is_refused():

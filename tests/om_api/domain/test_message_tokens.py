@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import pytest
+from snapshots import count as words
 from tiktoken_ext import openai_public
 
 from om_api import Message
@@ -20,10 +21,6 @@ from om_api.domain.word_counts import WordCounts
 
 PICTURE = base64.b64encode(bytes(range(256)) * 400).decode()
 PLAIN = {"type": "text", "text": "four words of text"}
-
-
-def words(text):
-    return len(text.split())
 
 
 def weight(content, **fields):

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from snapshots import count
 
 from om_api.domain.messages import Message
 from om_bench.harness.loading import load
@@ -17,10 +18,6 @@ MESSAGES = [
     for n, text in enumerate(TEXTS)
 ]
 HEADER, LINE = 4, 1  # tokens, where each word is one: the header of a day, and what is between two lines
-
-
-def count(text):
-    return len(text.split())
 
 
 def test_the_newest_messages_are_taken_as_long_as_they_fit_with_their_headers():

@@ -7,6 +7,7 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from snapshots import count as words
 from transcripts import AT, call, lines, message, outcome
 
 from om_api.domain.errors import SettingsError
@@ -125,10 +126,6 @@ def test_long_texts_of_short_runs_do_not_make_it_hang():
     """Catches a search that begins again at every character of a run: minutes instead of a tenth of a second."""
     for run in ("a" * 999 + " ", "A1a" * 333 + ".", "=" * 1_000):
         assert without_encoded(run * 4_000) == run * 4_000, run
-
-
-def words(text):
-    return len(text.split())
 
 
 def note(text, mark="🟡"):

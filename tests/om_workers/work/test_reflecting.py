@@ -5,6 +5,7 @@ import threading
 
 import pytest
 from rewrites import NOTES, PLANTED
+from snapshots import count as words
 from world import World, wait_until
 
 from om_api.domain.errors import ModelError
@@ -15,10 +16,6 @@ from om_workers.prompts.render import reflector_request
 from om_workers.work.committing import Thought
 from om_workers.work.condensing import Condensing, Task, usable
 from om_workers.work.setting_aside import set_aside
-
-
-def words(text):
-    return len(text.split())
 
 
 def block(text):

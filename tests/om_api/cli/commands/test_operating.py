@@ -251,7 +251,10 @@ def test_a_broker_that_cannot_be_asked_is_said_and_the_rest_is_shown(om, world, 
 
 def test_it_opens_the_pages_of_the_port_that_the_environment_names(monkeypatch):
     asked, opened = [], []
-    alive = lambda address, **_: asked.append(address) or io.BytesIO(b'{"status":"alive"}')  # noqa: E731
+
+    def alive(address, **_):
+        return asked.append(address) or io.BytesIO(b'{"status":"alive"}')
+
     monkeypatch.setattr("urllib.request.urlopen", alive)
     monkeypatch.setattr("webbrowser.open", lambda address: opened.append(address) or True)
     said = CliRunner().invoke(main, ["ui"], env={"OM_API_PORT": "8123"})

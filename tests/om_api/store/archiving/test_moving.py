@@ -93,7 +93,9 @@ def test_while_one_holds_it_nobody_else_archives_any_of_it_and_of_two_holders_ne
 def test_who_began_before_one_held_it_drops_nothing_after_it(old):
     """Time 0: a worker wrote rows, and read them back. Time 1: who holds the resource discards them. Time 2: it goes on."""
     said, steps = old.said(), move(old.world.services.keys, old.planned())
-    meanwhile = lambda: _holding(old, lambda _: _discard_all(old))  # noqa: E731
+
+    def meanwhile():
+        return _holding(old, lambda _: _discard_all(old))
 
     assert old.run(interrupted(steps, "archive", meanwhile)) == 0
     assert old.said() == said

@@ -169,7 +169,9 @@ def test_what_waits_is_listed_with_when_it_counts(store):
 
 
 def test_what_waits_no_more_is_listed_no_more_though_the_index_names_it(store):
-    sent_back = lambda of: put_up(of, "o1", was="r1", review=Review("r2", 5))  # noqa: E731
+    def sent_back(of):
+        return put_up(of, "o1", was="r1", review=Review("r2", 5))
+
     for n, end in enumerate(fresh(store, [sent_back, forget_first, cleared])):
         observed(store, "o1", 1)
         expected(store)

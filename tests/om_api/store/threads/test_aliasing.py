@@ -239,7 +239,10 @@ def test_a_field_that_is_written_meanwhile_is_kept(store):
         push(store, 1)
         keeps(store, "t1", name=("Ada", 5))
         keeps(store, "t2", city=("Graz", 5))
-        writing = lambda thread=thread: keeps(store, thread, hobby=("tea", 7))  # noqa: E731
+
+        def writing(thread=thread):
+            return keeps(store, thread, hobby=("tea", 7))
+
         store.run(interrupted(aliased(store, "t2", "t1"), "alias", writing))
         assert kept_of(store, "t1") == {"name": "Ada", "city": "Graz", "hobby": "tea"}
         assert kept_of(store, "t2") == {}
@@ -399,7 +402,10 @@ def test_what_is_written_again_under_a_name_that_became_an_alias_is_counted_in_i
 
 def test_a_clear_takes_an_alias_along_that_was_made_since_it_was_planned(store):
     push(store, 1)
-    making = lambda: store.run(aliased(store, "new", "t1"))  # noqa: E731
+
+    def making():
+        return store.run(aliased(store, "new", "t1"))
+
     store.run(interrupted(clear.clear(store.keys, "harold"), "clear", making))
 
     assert push(store, 2, thread="new").alias is None
