@@ -69,8 +69,11 @@ class Run(NamedTuple):
 
     @property
     def queue_limit(self) -> int:
-        """Tasks that may wait in the queues at any time: two for each place, or for each part of an index."""
-        return 2 * max(WORKERS * THREADS, self.partitions)
+        """Tasks that may wait in the queues at any time: two for each place, or for each part of an index.
+
+        With an archive all workers are killed at once, and the dead count beside the new until they were silent for long enough.
+        """
+        return 2 * max(WORKERS * THREADS * (2 if self.archive else 1), self.partitions)
 
     @property
     def late(self) -> int:
