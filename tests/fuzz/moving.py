@@ -1,5 +1,6 @@
 """A memory that moves to the other scope and back: it is as it was, and what several threads were given comes back once."""
 
+import re
 from collections import Counter
 
 from fuzz import agents, owners, workers
@@ -10,6 +11,7 @@ _BETWEEN = (
     *(agents.push_batch, workers.seal, workers.observe, workers.activate, workers.reflect, workers.reflect),
     *(owners.clear_thread, owners.forget, owners.restore, owners.force_reflect, workers.work),
 )
+_NO_LINES = re.compile(r'<thread id="[^"]*">\n</thread>\n?')
 Texts = dict[str, str]  # thread ('' in a pool) -> text of the generation in force
 
 
@@ -75,8 +77,9 @@ def _threads(held: Held) -> set[str]:
 
 
 def _texts(held: Held) -> Texts:
-    """What is in force; a heading that was made harmless on the way says what it said."""
-    return {tail: held.stored("reflections", tail)[-1]["text"].replace("&lt;", "<") for tail in held.of("reflections")}
+    """What is in force; a heading that was escaped on the way says what it said, and a section of no lines says nothing."""
+    texts = {tail: held.stored("reflections", tail)[-1]["text"] for tail in held.of("reflections")}
+    return {tail: _NO_LINES.sub("", text.replace("&lt;", "<")).strip() for tail, text in texts.items()}
 
 
 def _must_come_once(where: str, before: str, arrived: Texts, left: Texts, after: str):
