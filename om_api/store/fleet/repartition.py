@@ -58,9 +58,14 @@ def go_on(keys: Keys) -> Steps[int]:
 
     Time 0: somebody moves back into one part, and opens it. Time 1: who does so dies before the number is written. Time 2: a
     new client, which believes in one part until the server refuses, marks a scope there: nobody would look.
+
+    Time 0: somebody opens the parts that he moves to. Time 1: a sweep, which knows nothing of it yet, closes the one part of
+    before again. Time 2: the number is written; from now on nobody closes what it names, so it is opened once more here.
     """
     now = yield from learn(keys.layout)
     olds = [old for old in (now.former if now.moving else (1,)) if old != now.count]
+    if now.moving or now.count == 1:
+        yield from _reopen(keys, now.count)
     try:
         entries = yield from _empty_all(keys, olds)
     except StoreError:

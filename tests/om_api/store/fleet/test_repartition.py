@@ -1,7 +1,7 @@
 """Moving the indexes while everybody goes on: whatever comes between two steps, each entry ends once where it belongs."""
 
 import pytest
-from scene import HAROLD, at_step
+from scene import HAROLD, at_step, interrupted
 from stores import Store
 
 from om_api.domain.errors import InvalidInputError, StoreError
@@ -80,6 +80,17 @@ def test_a_sweep_that_closes_while_somebody_moves_there_opens_again(filled, monk
     process.run(due.mark(process.keys.due_observe, [Scope("late")]))
 
     assert due_of(process).keys() == {"late"}
+
+
+def test_a_sweep_that_closes_what_a_move_has_opened_does_not_leave_it_closed(filled):
+    """Time 0: a move opens the only part. Time 1: a sweep closes it again. Time 2: the move writes the number."""
+    filled.run(repartition.repartition(filled.keys, 4))
+    process, sweep = again(filled), again(filled)
+    moving = repartition.repartition(process.keys, 1)
+    process.run(interrupted(moving, "relayout", lambda: sweep.run(repartition.go_on(sweep.keys))))
+
+    assert due_of(process).keys() == {*AGENTS}
+    assert process.keys.layout.now.count == 1
 
 
 def test_who_dies_on_the_way_back_into_one_part_leaves_none_open_that_nobody_looks_at(filled):
