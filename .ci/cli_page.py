@@ -19,7 +19,7 @@ the terminal; set `COLUMNS` when the output is piped.
 | exit code | meaning |
 | --- | --- |
 | 0 | done |
-| 1 | a check found a problem, the named thing does not exist, or a message was refused because its id belongs to another one |
+| 1 | a check found a problem, the named thing does not exist, or a message was refused: its id belongs to another |
 | 2 | wrong input or settings; for `om doctor`, no store |
 | 3 | the store did not answer or refused |
 | 130 | interrupted |

@@ -103,7 +103,7 @@ def classes_twice(known: Mapping[str, Path]) -> list[str]:
 
 
 def contracts() -> list[dict[str, list[str]]]:
-    """What import-linter is told."""
+    """The import-linter contracts."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     found: list[dict[str, list[str]]] = settings["tool"]["importlinter"]["contracts"]
     return found

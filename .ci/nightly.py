@@ -1,7 +1,7 @@
 """`make nightly`: run the parts that are too slow for `make test`, one after the other, and print a table of them at the end.
 
-What passed is noted in `.nightly/` together with the state of the tree: a second run on the same tree goes on with the rest.
-Each part's output is in `.nightly/PART.log`. Exits with 1 if a part failed.
+Parts that passed are recorded in `.nightly/` with a digest of the tree: a second run on the same tree, within a day, runs the
+others. Each part's output is in `.nightly/PART.log`. Exits with 1 if a part failed.
 """
 
 import argparse
@@ -30,6 +30,7 @@ PACKAGES = [
     "prometheus",
 ]
 CALLERS = {"MAKEFLAGS", "MAKEOVERRIDES", "MFLAGS", "MAKELEVEL", "ONLY", "FRESH"}
+A_DAY_S = 86_400  # then parts that install the newest versions of what they test run again
 PARTS = {  # the shortest first: what is broken outright shows early
     "tests": f"{PYTEST} -m nightly -n 2 --dist loadfile --timeout 600 --ignore tests/clients",
     "gate": "make gate",
@@ -53,30 +54,40 @@ PARTS = {  # the shortest first: what is broken outright shows early
 
 def main() -> int:
     """Run what has not passed on this tree yet; 1 if anything failed."""
-    parser = argparse.ArgumentParser(prog="make nightly", description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(
+        usage='make nightly [ONLY="PART ..."] [FRESH=1]', description=__doc__.partition("\n")[0]
+    )
     parser.add_argument("only", nargs="*", help=f"some of the parts: {', '.join(PARTS)}")
     parser.add_argument("--fresh", action="store_true", help="run parts that already passed on this tree")
     asked = parser.parse_args()
     if unknown := set(asked.only) - set(PARTS):
         parser.error(f"unknown part: {', '.join(sorted(unknown))}; choose from {', '.join(PARTS)}")
+    if not (ROOT / ".git").exists():
+        parser.error("run it in a git checkout: it records by commit and changes what passed")
     FOLDER.mkdir(exist_ok=True)
     subprocess.run([ROOT / ".ci" / "packages", *PACKAGES], check=False)  # noqa: S603
-    tree, passed = _tree(), _passed()
-    rows, failed = [], False
-    for name in asked.only or PARTS:
-        if not asked.fresh and name in passed and passed[name]["tree"] == tree:
-            rows.append((name, "passed before", passed[name]["seconds"], passed[name]["last"]))
-            continue
-        _print(f"== {name}: {PARTS[name]}")
-        code, seconds, last = _run(name)
-        failed |= bool(code)
-        rows.append((name, "FAILED" if code else "passed", seconds, last))
-        if not code:
-            passed[name] = {"tree": tree, "seconds": seconds, "last": last}
-            STATE.write_text(json.dumps(passed, indent=1))
-        _print(_row(*rows[-1]))
+    passed, rows, code = _passed(), [], 0
+    try:
+        for name in asked.only or PARTS:
+            tree, before = _tree(), passed.pop(name, None)
+            if before and not asked.fresh and before["tree"] == tree and time.time() - before["at"] < A_DAY_S:
+                passed[name] = before
+                rows.append((name, "passed before", before["seconds"], before["last"]))
+                continue
+            STATE.write_text(json.dumps(passed))
+            _print(f"== {name}: {PARTS[name]}")
+            failed, seconds, last = _run(name)
+            rows.append((name, "FAILED" if failed else "passed", seconds, last))
+            if failed:
+                code = 1
+            else:
+                passed[name] = {"tree": tree, "at": time.time(), "seconds": seconds, "last": last}
+                STATE.write_text(json.dumps(passed))
+            _print(_row(*rows[-1]))
+    except KeyboardInterrupt:
+        code = 130
     _print("\n" + "\n".join(_row(*row) for row in [("part", "result", "time", "last line"), *rows]))
-    return failed
+    return code
 
 
 def _run(name: str) -> tuple[int, float, str]:
@@ -102,7 +113,7 @@ def _tree() -> str:
     """A digest of the working tree: the commit, the changes since, and the files that git does not track yet."""
     committed, changed = _git("rev-parse", "HEAD"), _git("diff", "HEAD")
     names = _git("ls-files", "--others", "--exclude-standard", "-z").split(b"\0")
-    contents = [(ROOT / name.decode()).read_bytes() for name in names if name]
+    contents = [file.read_bytes() for name in names if (file := ROOT / name.decode()).is_file()]
     return hashlib.sha256(b"\n".join([committed, changed, *names, *contents])).hexdigest()[:16]
 
 
@@ -111,7 +122,10 @@ def _git(*words: str) -> bytes:
 
 
 def _passed() -> dict[str, dict[str, str | float]]:
-    return json.loads(STATE.read_text()) if STATE.exists() else {}
+    try:
+        return json.loads(STATE.read_text())
+    except (FileNotFoundError, json.JSONDecodeError):
+        return {}
 
 
 def _print(text: str) -> None:

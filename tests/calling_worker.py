@@ -1,4 +1,4 @@
-"""A worker process that wants more than it may have: each of its threads asks the model again as soon as it was answered."""
+"""A worker process whose threads call the model as fast as they can."""
 
 import random
 import sys
@@ -17,7 +17,7 @@ REQUEST = Request(purpose="observe", system="Take notes.", prompt="Nothing was s
 
 def main(seconds: float, threads: int) -> None:
     """Ask for `seconds` with so many threads."""
-    asking = wiring.build(load_settings(), None, None).models  # type: ignore[arg-type]  no work is passed on here
+    asking = wiring.build(load_settings(), None, None).models  # no work is passed on here
     end = time.monotonic() + seconds
 
     def ask() -> None:

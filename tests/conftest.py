@@ -5,7 +5,7 @@ import os
 import secrets
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 import redis
@@ -21,7 +21,6 @@ from world import World
 from om_api.store.memory.keys import Keys
 from om_api.store.memory.push import ServerClock
 
-T = TypeVar("T")
 ON_A_CLUSTER = bool(os.environ.get("TEST_CLUSTER"))
 settings.register_profile("no deadline", deadline=None)  # no test depends on a measured time
 settings.load_profile("no deadline")
@@ -144,8 +143,6 @@ def store(client: Any, prefix: str) -> Store:
 @pytest.fixture
 def world(client: Any, prefix: str) -> World:
     """A client and workers with thresholds of 1,000 and 4,000 tokens: a message of 100 tokens is a tenth of a window."""
-    from world import World
-
     return World(client, prefix)
 
 
@@ -201,7 +198,7 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.nightly)])
 def archive_url(request: pytest.FixtureRequest, tmp_path: Any) -> str:
-    """The address of an archive that nobody has laid out."""
+    """The address of an archive without a schema."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path}/archive.db"
     return str(request.getfixturevalue("postgres").empty_database())

@@ -1,4 +1,4 @@
-"""The asyncio client behind the blocking one's methods, so that one test holds both faces of the library to one promise."""
+"""The asyncio client behind the blocking one's methods, which is how tests of promises use it."""
 
 import asyncio
 import inspect
@@ -22,9 +22,9 @@ def loop() -> asyncio.AbstractEventLoop:
     return started
 
 
-def await_(coroutine: Any, seconds: float = 60) -> Any:
+def await_(coroutine: Any) -> Any:
     """What a coroutine returns or raises, run on that loop."""
-    return asyncio.run_coroutine_threadsafe(coroutine, loop()).result(seconds)
+    return asyncio.run_coroutine_threadsafe(coroutine, loop()).result(60)
 
 
 class Driven:

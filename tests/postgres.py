@@ -85,7 +85,7 @@ class Postgres(Daemon):
         """The address of a database that nobody else uses."""
         name = f"om_{secrets.token_hex(4)}"
         with psycopg.connect(self.url, autocommit=True) as connection:
-            connection.execute(f"CREATE DATABASE {name}")  # type: ignore[call-overload]
+            connection.execute(f"CREATE DATABASE {name}")
         return f"{self.url.rpartition('/')[0]}/{name}"
 
     def _hold(self, number: signal.Signals) -> None:

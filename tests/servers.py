@@ -26,7 +26,7 @@ _WHOLE_S = 60
 
 
 class Daemon(Process):
-    """What serves on a port of its own, and logs into a folder; it may be killed, paused and started again. `with` ends it."""
+    """A server process, and logs into a folder; it may be killed, paused and started again. `with` ends it."""
 
     environ: Mapping[str, str] | None = None
     starts_s = 30.0
@@ -133,7 +133,7 @@ AT_ONCE = ("--repl-diskless-sync-delay", "0")  # a primary's option: its replica
 
 
 class Proxy:
-    """Stands before a server and loses what it is told to: the reply of a request, and the way back in."""
+    """Stands before a server and drops selected replies: the reply of a request, and the way back in."""
 
     def __init__(self, server: Server) -> None:
         self._upstream = server.port
@@ -187,7 +187,7 @@ class Proxy:
 
 
 class Several:
-    """Servers that are one thing together; `with` starts them, waits until it is whole, and ends them."""
+    """A group of servers; `with` starts them, waits until it is whole, and ends them."""
 
     def __init__(self, *servers: Daemon) -> None:
         self._servers = servers

@@ -1,4 +1,4 @@
-"""A whole house in one process: a client, workers and a model that can be asked what it saw, driven step by step."""
+"""A client, workers and a scripted model in one process, driven step by step by the test."""
 
 import contextlib
 import json
@@ -13,7 +13,7 @@ import pytest
 
 from om_api import Message, ObservationalMemory, load_settings
 from om_api.domain.errors import OMError
-from om_api.domain.values import Outcome, Scope
+from om_api.domain.values import Outcome
 from om_api.store.driver.partitions import PartedIndex, learn
 from om_api.store.memory import due
 from om_workers.calls.admission import Passage
@@ -97,7 +97,7 @@ class Inline:
 
 
 class Everybody:
-    """Admits every call at once: a model that is told to fail fails as often as it was told."""
+    """Admits every call at once: a model that is set to fail fails as often as it was told."""
 
     @contextlib.contextmanager
     def admit(self, *_: Any) -> Any:
@@ -139,7 +139,7 @@ class World:
         services = wiring.build(self.settings, self.dispatch, self.client)
         if guarded:
             return services
-        services.registry.model_for = lambda name, tokens: self.model  # type: ignore[method-assign]
+        services.registry.model_for = lambda name, tokens: self.model
         return services._replace(
             models=ModelCalls(
                 services.registry,
@@ -254,11 +254,11 @@ class World:
 
         def complete(request: Any) -> Any:
             if purpose in {"", request.purpose}:
-                self.model.complete = answer  # type: ignore[method-assign]
+                self.model.complete = answer
                 meanwhile()
             return answer(request)
 
-        self.model.complete = complete  # type: ignore[method-assign]
+        self.model.complete = complete
 
     def next_task(self) -> tuple[str, ...]:
         """Take the oldest task that was passed on: its verb and its ids."""
@@ -295,7 +295,3 @@ class World:
                 for member in self.client.zrange(key, 0, -1):
                     found += json.loads(member)["message_ids"]
         return sorted(found)
-
-
-def scope(resource: str = "harold", thread: str | None = None) -> Scope:
-    return Scope(resource, thread)

@@ -17,7 +17,7 @@ _HEAD = ["| framework | version | installed in | the suite |", "| --- | --- | --
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="make adapters", description=__doc__)
-    parser.add_argument("only", nargs="*", choices=[[], *FRAMEWORKS], help="some of the frameworks; else all")
+    parser.add_argument("only", nargs="*", choices=[[], *FRAMEWORKS], metavar="framework", help="default: all")
     parser.add_argument("--jobs", default="2", help="processes of tests at once")
     parser.add_argument("--write", action="store_true", help=f"write the table into {PAGE.relative_to(ROOT)}")
     asked = parser.parse_args()

@@ -3,6 +3,7 @@
 import argparse
 import sys
 
+from arguments import positive
 from reports import write_block
 
 from chaos import report
@@ -28,7 +29,7 @@ def run_of(minutes: float, seed: int, fsync: str, archive: str = "") -> Run:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="make chaos", description=__doc__)
-    parser.add_argument("--minutes", type=float, default=3)
+    parser.add_argument("--minutes", type=positive(float), default=3)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--fsync", choices=("always", "everysec"), default="always")
     parser.add_argument("--archive", choices=("sqlite", "postgres"), default="", help="where what is old goes at once")

@@ -168,7 +168,7 @@ class PostgresArchive(RunArchive):
 
     def query(self, sql: str) -> list[Any]:
         with psycopg.connect(self.url) as connection:
-            return connection.execute(sql).fetchall()  # type: ignore[call-overload]
+            return connection.execute(sql).fetchall()
 
     def _copy(self) -> None:
         with self._alone():
@@ -196,7 +196,7 @@ class PostgresArchive(RunArchive):
     def _say(self, *statements: str) -> None:
         with psycopg.connect(self._server.url, autocommit=True) as connection:
             for statement in statements:
-                connection.execute(statement)  # type: ignore[call-overload]
+                connection.execute(statement)
 
     def _url(self, name: str) -> str:
         return f"{self._server.url.rpartition('/')[0]}/{name}"

@@ -1,5 +1,6 @@
 """What the documents name exists: links, paths, commands, variables, tests; and examples of settings can be in force."""
 
+import importlib
 import json
 import re
 import shlex
@@ -151,3 +152,11 @@ def test_configurations_of_mcp_hosts_start_a_command_that_there_is():
     for server in servers:
         if "command" not in server:
             assert (server.get("url") or server["serverUrl"]).endswith("/mcp"), server
+
+
+def test_a_generated_page_is_what_the_code_says(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / ".ci")
+    pages = importlib.import_module("generated_pages")
+    stale = [page.name for page, made in pages.made().items() if page.read_text() != made]
+
+    assert stale == [], "run make docs"

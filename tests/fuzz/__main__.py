@@ -15,6 +15,7 @@ from pathlib import Path
 
 import redis
 import structlog
+from arguments import positive
 from reports import write_block
 from servers import BINARIES
 from stores import embedded
@@ -107,7 +108,7 @@ def _cluster(words):
 def main():
     """Play; 0 when every seed was clean and every verb happened often enough, else 1."""
     parser = argparse.ArgumentParser(prog="make fuzz", description=__doc__)
-    parser.add_argument("--seeds", type=int, default=500, help="how many")
+    parser.add_argument("--seeds", type=positive(int), default=500, help="how many")
     parser.add_argument("--first", type=int, default=0, help="the first of them")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes")
     parser.add_argument("--cluster", choices=["1", *sorted(BINARIES)], default="", help="on one whose slots move")

@@ -3,6 +3,7 @@
 import argparse
 import sys
 
+from arguments import positive
 from reports import write_block
 
 from load import report
@@ -12,7 +13,7 @@ from load.run import load
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="make load", description=__doc__)
-    parser.add_argument("--minutes", type=float, default=10)
+    parser.add_argument("--minutes", type=positive(float), default=10)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--rate", type=float, default=Run().rate, help="requests a second that are asked for")
     parser.add_argument("--write", action="store_true", help="write the tables into docs/reliability.md")

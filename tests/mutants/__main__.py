@@ -21,7 +21,7 @@ LOWEST_SCORE = 0.88
 
 
 def main() -> int:
-    """Make mistakes, see who notices; 0 when enough of them are noticed and the list of equivalents is right."""
+    """Run the mutants and report the survivors; 0 when enough are noticed and the list of equivalents is right."""
     asked = _arguments()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped; run it again to resume"))
     always, many = complete(ROOT), broad(ROOT)
@@ -50,7 +50,7 @@ def main() -> int:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="mutants", description="Make every small mistake once; the tests must notice."
+        prog="mutants", description="Make every small mistake once, and see whether a test notices."
     )
     parser.add_argument("--jobs", type=int, default=2, help="how many mutants are tested at a time")
     parser.add_argument("--only", default="", help="a part of the ids of those to test: a file's name, or a whole id")

@@ -12,7 +12,7 @@ from mutants.mutant import Mutant, short
 _EQUIVALENT = Path(__file__).with_name("equivalent.yaml")
 
 _INTRODUCTION = """\
-Every condition is decided beforehand both ways, each side of an `and` or `or` dropped, each `NX`, `XX`, `GT`, `LT` and `REV` left
+Every condition is forced to true and to false, each side of an `and` or `or` dropped, each `NX`, `XX`, `GT`, `LT` and `REV` left
 out, each lock granted to everyone, each comparison moved by one, `min` made `max`, each number made one more and nothing, or
 twice as much and half, each lifetime twice as long and half: one at a time, in every script, in `policy.py`, `chunking.py`, the
 sweep and the code about locks, leases and the due indexes, and in {drawn} of context, language, prompts, settings and http{left}.

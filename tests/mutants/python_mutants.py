@@ -69,7 +69,7 @@ def lifetime_changes(places: Places, tree: ast.Module) -> Iterator[Change]:
 
 
 def _numbers(places: Places, node: ast.Constant) -> Iterator[Change]:
-    for text in others(node.value):  # type: ignore[arg-type]  # a number
+    for text in others(node.value):
         yield places.replace(node, text, f"{places.line(node)}: {places.text(node)} -> {text}")
 
 

@@ -13,14 +13,11 @@ from mutants.mutant import Mutant
 _FOLDERS = ("tests/om_api", "tests/om_workers", "tests/promises", "tests/faults")
 # what starts processes, which are not watched, or measures: none of it notices in a second what others do not
 _NEVER = (
-    "/bench/",
     "outages",
     "test_demo",
     "test_up.",
     "test_embedded",
     "commands/test_api.",
-    "command_line",
-    "without_their_guard",
 )
 
 

@@ -4,6 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from arguments import positive
 from reports import read_block, write_block
 
 from scale.topologies import TOPOLOGIES, ran, run_of, table
@@ -13,14 +14,14 @@ _PAGE = Path(__file__).resolve().parents[2] / "docs" / "scale.md"
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="make scale", description=__doc__)
-    parser.add_argument("--minutes", type=float, default=5)
+    parser.add_argument("--minutes", type=positive(float), default=5)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="", help="a topology's name")
     parser.add_argument("--write", action="store_true", help="write the table into docs/scale.md")
     asked = parser.parse_args()
     chosen = [each for each in TOPOLOGIES if asked.only.lower() in each.name.lower()]
     if not chosen:
-        parser.error(f"no topology is called {asked.only!r}; choose from {', '.join(each.name for each in TOPOLOGIES)}")
+        parser.error(f"no topology is called {asked.only!r}; choose from {'; '.join(each.name for each in TOPOLOGIES)}")
     missing = [f"{each.name} was not run: {each.missing}" for each in chosen if each.missing]
     runs, failures = {}, []
     for each in chosen:

@@ -31,7 +31,7 @@ _TRIES = 3
 _LOOKS = 5  # at what is archived, while others archive it again
 _SOME = 50  # entries brought back by one script
 _UNKNOWN = (
-    "a part of {resource} was archived, and this process was told of no archive: set archive.url (OM_ARCHIVE__URL) to that of "
+    "a part of {resource} was archived, and this process has no archive configured: set archive.url (OM_ARCHIVE__URL) to that of "
     "the workers, then repeat; nothing was changed"
 )
 
@@ -108,7 +108,7 @@ def _changed(
             settling = settle(keys, resource, language, removes=removes, holder=holder)
             yield from _telling(_HALF.format(resource=resource), settling, stored=None)
             return done[0]
-    raise StoreError(f"{resource} changes faster than it can be changed: repeat.", stored=False)
+    raise StoreError(f"{resource} kept changing while it was being changed: repeat.", stored=False)
 
 
 def renamed(keys: Keys, resource: str, change: Callable[[], Steps[T]]) -> Steps[T]:

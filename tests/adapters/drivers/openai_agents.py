@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from itertools import count, pairwise
+from itertools import pairwise
 from typing import Any
 from uuid import uuid4
 
@@ -13,8 +13,6 @@ from drivers.protocol import INSTRUCTIONS, Said, Script, look_up, memory, messag
 from openai.types import responses
 
 from om_api.integrations.openai_agents import MemorySession
-
-_numbers = count()
 
 
 class Fake(Model):

@@ -93,7 +93,7 @@ async def check_pictures_are_kept_and_what_shows_them_is_taken() -> None:
 async def check_what_a_service_would_keep_it_does_not() -> None:
     options: list[Any] = []
     client = Keeping()
-    client._contents = lambda _, given: options.append(dict(given)) or [Content.from_text("x")]  # type: ignore[method-assign]
+    client._contents = lambda _, given: options.append(dict(given)) or [Content.from_text("x")]
     await agent(client).run("hello", session=AgentSession(session_id="service"))
 
     assert options[0]["store"] is False

@@ -80,7 +80,7 @@ async def check_what_is_missing_is_told_in_the_output() -> None:
 async def check_only_a_model_has_a_memory() -> None:
     told = ""
     try:
-        with_memory("openai:gpt-5-mini", MEMORY)  # type: ignore[arg-type]
+        with_memory("openai:gpt-5-mini", MEMORY)
     except InvalidInputError as error:
         told = str(error)
 

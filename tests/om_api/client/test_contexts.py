@@ -1,4 +1,4 @@
-"""Hooks of contexts: what they are given, what is told where they fail, and how an agent's hooks are doing."""
+"""Contexts of a client: their hooks, token limits and warnings about settings."""
 
 import asyncio
 import threading

@@ -46,7 +46,7 @@ def test_refusals_are_told_by_role_and_by_resource(having, trail):
     having("operator", "harold", "albert")("status", resource_id="berta")
     having("operator", "harold")("remember")
     having("operator", "harold")("get_context", thread_id="t-1")  # an agent's own traffic
-    with pytest.raises(BaseException):  # noqa: B017 - the SDK's client wraps it in groups; test_context_resources.py unwraps them
+    with pytest.raises(BaseException):  # noqa: B017 - the SDK's client wraps it in groups; test_tools.py unwraps them
         having("operator", "harold").ask(lambda client: client.read_resource("om://berta/threads/t-1/context"))
 
     assert trail() == [

@@ -1,4 +1,4 @@
-"""Which keys `om doctor` misses."""
+"""`om doctor`: slots of a Cluster, the collector, replicas that pushes wait for."""
 
 import pytest
 from redis.crc import key_slot

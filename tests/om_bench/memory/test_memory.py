@@ -1,15 +1,11 @@
 """What notes and recall preserve of a conversation."""
 
-from pathlib import Path
-
-import pytest
 from snapshots import count
 
 from om_api.domain.messages import Message
-from om_bench.harness.loading import load
 from om_bench.harness.talks import TalkQuestion
 from om_bench.memory.baselines import Searched, last, shown
-from om_bench.memory.gate import TOLERANCE, fallen, measure, read
+from om_bench.memory.gate import TOLERANCE, fallen
 
 TEXTS = ("we sold the boat", "the greyhound is called Biscuit", "rain again", "iron gates are heavy", "good night then")
 DAY_MS = 86_400_000
@@ -36,17 +32,6 @@ def test_a_search_finds_what_a_question_is_about():
             asked,
             found,
         )
-
-
-FOLDER = Path(__file__).parents[2] / "data" / "talks"
-GATE = sorted((FOLDER / "gate").glob("*.json"))
-
-
-@pytest.mark.nightly
-def test_no_figure_of_the_committed_talks_has_fallen():
-    found = measure([talk for file in GATE for talk in load(file)])
-
-    assert fallen(read(FOLDER / "recorded.json"), found) == []
 
 
 def test_a_figure_may_rise_and_fall_by_the_tolerance_and_no_more():

@@ -1,4 +1,4 @@
-"""Calls are admitted, made by a registered model, and redacted."""
+"""Which model is called, and when its limits admit the call."""
 
 import contextlib
 import subprocess

@@ -13,6 +13,7 @@ CHANGED = {
     "working_memory__template": "- **Name**: what they are called\n- **Password**: what opens their door",
     "reflection__review": "ask",
 }
+SECRET = "ada@example.com"
 
 
 @pytest.fixture
@@ -64,3 +65,18 @@ def test_no_page_shows_what_was_planted(sign_in, owner, world, capsys):
     assert leaks(store_bytes(world.client, world.prefix)) == []
     said = "".join(capsys.readouterr())
     assert ("request_served" in said, leaks(said)) == (True, [])
+
+
+def test_what_was_stored_before_is_redacted_by_a_button_once_it_was_seen_how_much(sign_in, client, prefix):
+    World(client, prefix).say(f"write to {SECRET}")
+    session = sign_in("operator", "harold")
+    would = session.send("/ui/agents/harold/redact", {})
+    before = World(client, prefix).om.messages("harold", "t-1")[0].content
+    done = session.send("/ui/agents/harold/redact", {"sure": "yes"})
+    again = session.send("/ui/agents/harold/redact", {})
+
+    assert "<li>1 email</li><li>messages: 1 place</li>" in would.text
+    assert SECRET in before
+    assert SECRET not in would.text + done.text
+    assert World(client, prefix).om.messages("harold", "t-1")[0].content == "write to [email]"
+    assert "There is nothing of it." in again.text
