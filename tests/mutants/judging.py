@@ -16,7 +16,7 @@ Every condition is forced to true and to false, each side of an `and` or `or` dr
 out, each lock granted to everyone, each comparison moved by one, `min` made `max`, each number made one more and nothing, or
 twice as much and half, each lifetime twice as long and half: one at a time, in every script, in `policy.py`, `chunking.py`, the
 sweep and the code about locks, leases and the due indexes, and in {drawn} of context, language, prompts, settings and http{left}.
-Each is tried with up to 100 tests that run its line, the shortest first, on a real server, until one fails."""
+Each is tried with up to 40 tests that run its line, the shortest first, on a real server, until one fails."""
 
 
 class Verdict(NamedTuple):
