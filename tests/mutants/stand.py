@@ -177,7 +177,10 @@ class Tests:
                 item.add_marker(pytest.mark.timeout(seconds[item.nodeid]), append=False)
             if watch:
                 watch.turn_to(item.nodeid)
-            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            try:
+                item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            except KeyboardInterrupt:  # a test that simulates a crash raises it, and the mutant lets it through
+                self.failed.append(item.nodeid)
             if self.failed and not watch:
                 break
         return self.failed[0] if self.failed else ""

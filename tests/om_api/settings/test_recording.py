@@ -150,8 +150,8 @@ def test_of_many_who_save_at_once_one_is_first_and_the_others_are_told(file):
 def test_who_dies_before_the_rename_leaves_what_was_there(file, monkeypatch):
     for call in ["fsync", "fchmod"]:
         save(file, "a: 1\n", "")
-        monkeypatch.setattr(saving.os, call, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
-        with pytest.raises(KeyboardInterrupt):
+        with monkeypatch.context() as dying, pytest.raises(KeyboardInterrupt):
+            dying.setattr(saving.os, call, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
             save(file, "a: 2\n", version_of("a: 1\n"))
         assert text_of(file) == b"a: 1\n", call
         assert [each.name for each in file.parent.iterdir()] == ["memory.yaml"], call
