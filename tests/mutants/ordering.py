@@ -4,6 +4,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,6 +33,7 @@ class Order:
         self._texts = {file: (root / file).read_text("utf-8") for file in files}
         paths = sorted([*root.glob("om_api/**/*.py"), *root.glob("om_workers/**/*.py")])
         self._modules = {path.relative_to(root).as_posix(): _Module(path.read_text("utf-8")) for path in paths}
+        self._closeness = cache(self._close_to)  # it reads every file of tests, and a module has many mutants
 
     def of(self, mutant: Mutant, most: int, hint: str = "") -> Asked:
         """Tests that run what a mutant changes, `most` of them; `hint` is who noticed it once."""
@@ -65,12 +67,15 @@ class Order:
         public = any(not name.startswith("_") for name in names)
         return {path: lines for path, lines in there.items() if lines and (public or path == mutant.path)}
 
-    def _ranked(self, path: str, names: Iterable[str]) -> list[str]:
-        """The shortest first; what mentions the module counts as shorter, and a test's next case as longer each time."""
-        module = path.rpartition("/")[2].partition(".")[0]
+    def _close_to(self, module: str) -> dict[str, float]:
+        """By file of tests, how much shorter its tests count because it mentions a module or is called after it."""
         word, own = re.compile(rf"(?<![a-z]){module}"), re.compile(rf"/test_{module}[^/]*$")
         close = {file: _CLOSE if word.search(text) else 1.0 for file, text in self._texts.items()}
-        close |= dict.fromkeys(filter(own.search, close), _OWN)
+        return close | dict.fromkeys(filter(own.search, close), _OWN)
+
+    def _ranked(self, path: str, names: Iterable[str]) -> list[str]:
+        """The shortest first; what mentions the module counts as shorter, and a test's next case as longer each time."""
+        close = self._closeness(path.rpartition("/")[2].partition(".")[0])
         scores = {name: self._ran[name].seconds * close[name.partition("::")[0]] for name in names}
         met: Counter[str] = Counter()
         for name in sorted(scores, key=scores.__getitem__):
