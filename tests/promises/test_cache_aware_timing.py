@@ -72,3 +72,16 @@ def test_the_first_context_for_another_model_takes_along_what_is_ready(world):
     assert same == 0
     assert observed(world) > 0
     assert world.covering() == sorted(said)
+    world.context("never-said", model="gpt-5.2")
+    world.om.clear("harold")
+    assert not world.client.keys(f"{world.prefix}:{{harold}}:*thread:*")
+
+
+def test_an_agent_that_changes_between_two_models_has_both_caches_warm(world):
+    for turns in (2, 4):
+        world.say(*[f"turn {turns} {n}" for n in range(turns)])
+        world.settle()
+        before = observed(world)
+        for model in "aba":
+            world.context(model=model)
+    assert observed(world) == before

@@ -135,6 +135,15 @@ def test_what_is_erased_is_in_no_title_and_no_metadata(client, prefix):
     assert [(each.title, each.metadata) for each in world.om.threads("harold")] == [("", {}), ("", {})]
 
 
+def test_what_was_forgotten_is_in_no_title_and_no_task_of_its_thread(client, prefix):
+    said = "<observations>\n* noted\n</observations>\n<thread-title>\nMend the roof\n</thread-title>"
+    world = World(client, prefix, Scripted(f"{said}\n<current-task>\nPrimary: mend it\n</current-task>"))
+    observe(world, "the roof leaks")
+    assert (state(world).title, "mend" in state(world).current_task) == ("Mend the roof", True)
+    world.om.forget(world.om.observations("harold")[0].id, "harold")
+    assert (state(world).title, state(world).current_task) == ("", "")
+
+
 def test_a_copy_reads_as_the_conversation_and_goes_on_by_itself(world):
     ids = world.say("one", "two", "three", thread="a")
     made, again = (world.om.copy_thread("a", "b", "harold", until=ids[1]) for _ in range(2))

@@ -36,6 +36,12 @@ def test_of_two_owners_the_second_may_have_read_before_the_first_was_done(old, b
     assert old.in_rows("harbour") == old.stands("source") == []
 
 
+def test_of_two_who_bring_back_the_same_the_second_brings_nothing(old):
+    old.move()
+    assert [old.run(bring_back(old.world.services.keys, "harold", everything)) for _ in range(2)] == [4, 0]
+    assert (len(old.stands("source")), old.marks(), len(old.said())) == (3, {}, 6)
+
+
 def test_who_died_after_a_change_is_completed_by_who_repeats_it(old, before):
     """Time 0: a message was erased in Redis. Time 1: the archive is away: its rows still hold it. Time 2: it is repeated."""
     old.move()

@@ -6,6 +6,7 @@ from scene import (
     HAROLD,
     at_step,
     cleared,
+    emptied,
     exported,
     filled,
     import_,
@@ -115,6 +116,17 @@ def test_a_pause_comes_back_and_one_from_before_stays(store):
     nothing = exported(store, "nobody")
     assert [line["kind"] for line in lines(nothing)] == ["memory", "end"]
     assert astuple(import_(store, nothing)) == ("nobody", 0, 0, 0, 0, 0)
+
+
+def test_a_request_for_a_memory_that_is_not_there_keeps_none_from_coming_and_is_gone_then(store):
+    for fill, recorded in ((filled, True), (lambda store: push(store, 1), False)):
+        fill(emptied(store))
+        file, before = exported(store), memory(store)
+        cleared(store)
+        store.run(requests.force(store.keys, HAROLD, "force"))
+        import_(store, file)
+        assert memory(store) == before
+        assert store.client.exists(store.keys.of("harold").record(HAROLD)) == recorded
 
 
 def test_two_imports_into_one_resource_make_one_memory(store):

@@ -97,6 +97,8 @@ def test_of_more_than_may_wait_the_oldest_go(store, webhook):
     kept = sorted((each.delivery for each in due_now(store, webhook)), key=lambda each: each.order)
     assert [each.kind for each in kept] == ["sealed", "sealed", "reflected"]
     assert (figures(store, webhook).dropped, figures(store, webhook).waiting) == (10, 3)
+    tell(store, "sealed")
+    assert passed(store, webhook, most=3) == (1, 1, 0, False)
 
 
 @pytest.mark.parametrize("first", ["delivered", "failed", "dead"])

@@ -83,13 +83,20 @@ def test_clear_is_planned_again_when_something_came(store):
         "a chunk": lambda: seal(store, "c9", 2),
         "an observation": lambda: observed(store, "o9", 32, thread="t2"),
         "a generation": lambda: reflect(store, "o2"),
-        "another memory": lambda: _another_memory(store),
     }.items():
         ready(emptied(store), "c1", 1)
         observed(store, "o2", 31, thread="t2")
         cleared = store.run(interrupted(clearing_all(store), "clear", meanwhile))
         assert cleared.outcome is Outcome.CLEARED, came
         assert set(contents(store)) <= {store.keys.due_observe.encode()}, came
+
+
+def test_clear_is_planned_again_when_only_the_epoch_differs(store):
+    """Breaks without the epoch: the memory that came has the seq and the generation of the one that was read."""
+    for clearing, script in ((clearing_all(store), "clear"), (clearing_thread(store, "t1"), "clear_thread")):
+        seal(emptied(store), "c1", 1)
+        store.run(interrupted(clearing, script, lambda: _another_memory(store)))
+        assert (store.run(scope_state.look(store.keys, HAROLD)).chunks, sound(store)) == ([], True), script
 
 
 def test_clear_of_unknown_threads_or_versions_says_what_to_do_next(store):
@@ -200,12 +207,11 @@ def test_clear_thread_takes_its_sections_out_of_every_generation(store):
 
 
 def test_clear_thread_takes_what_came_since_it_was_planned(store):
-    """Breaks without version, generation, epoch or the list's length: what came after the plan would stay behind."""
+    """Breaks without version, generation or the list's length: what came after the plan would stay behind."""
     rejected = store.keys.of("harold").rejected
     for came, meanwhile in {
         "a seal": lambda: seal(store, "c2", 2),
         "a reflection": lambda: reflect(store, "o1", text=FOLDED),
-        "another memory": lambda: _another_memory(store),
         "a rejected message": lambda: unobservable(store, "c1", 1),
     }.items():
         observed(emptied(store), "o1", 3)

@@ -101,6 +101,11 @@ def test_what_is_known_already_is_not_learned_otherwise(store):
     assert names(store, 1) == {"m1": today(store)}
 
 
+def test_a_memory_without_messages_is_not_said_to_be_complete(store):
+    store.run(learn(store.keys, HAROLD, [], complete=True))
+    assert not store.client.exists(store.keys.of("harold").tokens)
+
+
 # -- forgetting --------------------------------------------------------------------------------------------------------
 
 

@@ -129,8 +129,9 @@ def test_push_weighs_other_threads_for_a_resource_and_not_for_a_thread_with_a_wa
     push(store, 2, thread="t2", tokens=70)
     rest(store, HAROLD)
     assert [push(store, n).due for n in (3, 4)] == [(), ("harold",)]
+    assert push(store, 5, thread_scope=True).due == ("harold",)  # what was noted counts, whatever the client believes
     rest(store, T1)
-    assert push(store, 5).due == ()
+    assert push(store, 6).due == ()
 
 
 def test_push_marks_the_scope_without_postponing_it_or_leaves_the_index_alone(store):

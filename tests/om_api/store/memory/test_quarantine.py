@@ -139,6 +139,17 @@ def test_retry_makes_a_ready_placeholder_a_sealed_chunk_that_was_never_tried(sto
     assert (entries(store), well(store)) == ([], True)
 
 
+def test_retry_seals_a_message_as_old_as_its_chunk(store):
+    """Breaks without the default: a chunk of unknown age would be retried half way, and scripts do not roll back."""
+    for age in (b"1763600000000", None):
+        quarantined(emptied(store))
+        name = store.keys.of("harold").chunk("c1")
+        store.client.hset(name, "sealed_at", age) if age else store.client.hdel(name, "sealed_at")
+        assert retry(store) is Outcome.SEALED
+        (chunk,) = chunks(store)
+        assert store.client.hget(store.keys.of("harold").chunk(chunk.id), "sealed_at") == (age or b"0")
+
+
 def test_retry_takes_an_activated_placeholder_away_and_seals_its_message_again(store):
     """Breaks when the source keeps its TTL under its new name: the message would be gone before it is observed."""
     observed(store, "c0", 0)

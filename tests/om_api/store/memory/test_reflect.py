@@ -46,6 +46,7 @@ def test_reflect_replaces_the_named_observations_and_moves_the_totals(store):
     for n in (1, 2, 3):
         observed(store, f"o{n}", n)
     store.run(note.note(store.keys, HAROLD, record(store).epoch, note.Decided("", "*wake", 5, drain=1.0)))
+    assert record(store).drain == 1
 
     assert reflect(store, "o1", "o2") is Outcome.REFLECTED
     assert (observations(store), generations(store)) == (["o3"], [1])
@@ -56,6 +57,13 @@ def test_reflect_replaces_the_named_observations_and_moves_the_totals(store):
     assert (now.generation, now.origin, now.reflection_tokens) == (1, "reflection", 3)
     assert (now.observation_tokens, now.observation_count, now.drain) == (5, 1, 0)
     assert now.reflected_at > 0
+
+
+def test_reflect_trims_the_oldest_generations(store):
+    for n in range(1, 5):
+        observed(store, f"o{n}", n)
+        reflect(store, f"o{n}", keep=2)
+    assert generations(store) == [3, 4]
 
 
 def test_reflect_repeated_with_its_id_answers_as_before_and_a_second_one_changes_nothing(store):

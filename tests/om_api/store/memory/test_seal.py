@@ -108,6 +108,12 @@ def test_seal_leaves_a_message_raw_that_was_pushed_meanwhile(store):
     assert counts(store) == {"t1": 10, "#t1": 1, "*": 10}
 
 
+def test_seal_moves_more_members_than_a_slice_whole(store):
+    assert seal(store, "c1", *range(2_300)) is Outcome.SEALED
+    assert store.client.zcard(store.keys.of("harold").sealed("c1")) == 2_300
+    assert counts(store) == {"*": 0}
+
+
 def test_seal_keeps_counters_right_whatever_the_weight_and_whatever_is_missing_of_them(store):
     """Breaks without the defaults: scripts do not roll back, so one that fails at the counters has moved the messages."""
     both = [member(1), member(2)]
