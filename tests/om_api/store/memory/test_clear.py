@@ -61,14 +61,12 @@ def test_clear_leaves_no_key_of_the_resource_and_every_key_of_others(store):
     filled(store)
     write_plainly(store, member(20))
     cleared = store.run(clearing_all(store))
-
     assert (cleared.outcome, cleared.observations) == (Outcome.CLEARED, 2)
     assert cleared.messages == 3 + 5  # counted, and in chunks
     assert set(contents(store)) == {store.keys.of("harold-2").tokens.encode(), store.keys.resources.encode()}
     with nothing_changes(store):
         assert store.run(clearing_all(store)).outcome is Outcome.CLEARED
         assert store.run(note.stir(store.keys, HAROLD, "0/0/0")) == 0  # by a sweep that read what was there
-
     emptied(store)
     observed(store, "o1", 1, scope=Scope("harold", "t1"))
     ready(store, "c2", 31, thread="t2", scope=Scope("harold", "t2"))
@@ -134,7 +132,6 @@ def test_retention_that_is_refused_leaves_the_scope_due(store):
     filled(store)
     store.client.delete(store.keys.due_observe)
     done = store.run(interrupted(clearing_all(store, retention=True), "ZREM", lambda: push(store, 21)))
-
     assert done.outcome is Outcome.SUPERSEDED
     assert store.client.zscore(store.keys.due_observe, "harold") is not None
 
@@ -168,7 +165,6 @@ def test_clear_thread_takes_everything_of_the_thread_and_nothing_of_others(store
     filled(store)
     before = record(store).seq
     cleared = store.run(clearing_thread(store, "t1"))
-
     assert (cleared.outcome, cleared.messages, cleared.observations, cleared.merged) == (Outcome.CLEARED, 7, 1, ("o1",))
     assert in_force(store) == ["o3"]
     assert store.run(scope_state.look(store.keys, HAROLD)).unsealed == {"t2": (10, 1)}
@@ -179,7 +175,6 @@ def test_clear_thread_takes_everything_of_the_thread_and_nothing_of_others(store
         assert store.run(clearing_thread(store, thread)).outcome is Outcome.CLEARED
         assert record(store).seq > was > before
     assert (set(contents(store)), sound(store)) == (left, True)
-
     emptied(store)
     assert store.run(clearing_thread(store, "t1")).outcome is Outcome.CLEARED
     assert contents(store) == {}
@@ -194,11 +189,9 @@ def test_clear_thread_takes_its_sections_out_of_every_generation(store):
     before = record(store).reflection_tokens
     store.run(clearing_thread(store, "t1"))
     old, _ = store.run(reading.generations(store.keys, HAROLD))
-
     assert old.text == '* of both\n<thread id="t2">\n* of two\n</thread>'
     assert (old.tokens, record(store).reflection_tokens) == (words(old.text), before)
     assert not store.client.exists(store.keys.of("harold").draft(HAROLD))
-
     observed(emptied(store), "o1", 1)
     reflect(store, "o1", text=FOLDED)
     store.run(clearing_thread(store, "t1"))
@@ -231,7 +224,6 @@ def test_clear_thread_takes_every_copy_of_its_entries_out_of_the_quarantine(stor
     store.client.rpush(rejected, *entries)
     copy = interrupted(clearing_thread(store, "t1"), "clear_thread", lambda: store.client.rpush(rejected, entries[0]))
     store.run(copy)
-
     assert store.client.lrange(rejected, 0, -1) == entries[1::2]
 
 
@@ -240,7 +232,6 @@ def test_clear_thread_makes_no_record_of_a_request_that_waits(store):
     push(store, 1, 2)
     store.run(requests.force(store.keys, HAROLD, "force"))
     store.run(clearing_thread(store, "t1"))
-
     assert record(store).epoch == ""
     assert seal(store, "c1", 3) is Outcome.SEALED
 
@@ -251,7 +242,6 @@ def test_clear_thread_makes_a_reflection_late_that_was_thought_before(store):
     reflect(store, "o1", text=FOLDED)
     observed(store, "o2", 31, thread="t2")
     done = store.run(interrupted(reflecting(store, "o2"), "reflect", lambda: store.run(clearing_thread(store, "t1"))))
-
     assert (done, in_force(store)) == (Outcome.SUPERSEDED, ["o2"])
 
 
@@ -261,7 +251,6 @@ def test_clear_thread_in_thread_scope_takes_its_generations_along(store):
     reflect(store, "o1", scope=scope)
     observed(store, "o2", 31, thread="t2", scope=other)
     store.run(clearing_thread(store, "t1", scope))
-
     assert store.run(reading.generations(store.keys, scope)) == []
     assert not [key for key in contents(store) if key.endswith(b":t1")]
     assert (in_force(store, other), sound(store)) == (["o2"], True)
@@ -301,7 +290,6 @@ def test_forget_takes_the_messages_and_every_copy_of_its_quarantine_entry_along(
     entry, other = (b'{"kind":"unobservable","observation":"%s"}' % name for name in (b"o1", b"o2"))
     store.client.rpush(of.rejected, entry, other)
     steps = interrupted(forgetting(store, "o1"), "forget", lambda: store.client.rpush(of.rejected, entry))
-
     assert store.run(steps) is Outcome.CLEARED
     assert (in_force(store), store.client.exists(of.source("o1"))) == (["o2"], 0)
     assert (record(store).observation_count, record(store).observation_tokens) == (1, 5)

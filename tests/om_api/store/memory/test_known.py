@@ -33,7 +33,6 @@ def today(store):
 def test_recognise_knows_what_was_pushed_or_sealed_and_nothing_else(store):
     seal(store, "c1", 1)
     push(store, 2)
-
     assert names(store, 1, 2, 3) == {"m1": today(store), "m2": 0}
     assert store.run(recognise(store.keys, "harold", "t1", [])) == {}
     assert names(store, 1, thread="t2") == {}
@@ -86,7 +85,6 @@ def test_what_an_older_version_kept_is_learned_wherever_it_is(store):
     push(store, 4, thread="t2")
     forget_ids(store)
     store.run(learn(store.keys, HAROLD, ["t1", "t2"], complete=True))
-
     assert names(store, 1, 2, 3) == {"m1": today(store), "m2": today(store), "m3": 0}
     assert names(store, 4, thread="t2") == {"m4": 0}
     assert fields(store)[b"d%d" % today(store)]
@@ -125,7 +123,6 @@ def test_tidy_forgets_ids_with_the_sources_of_their_day(store):
     assert names(store, 1, 2, 300) == {"m300": 0}
     assert fields(store)[b"#"] == b"1"
     assert b"d%d" % today(store) not in fields(store)
-
     observed(emptied(store), "c1", 1)
     seal(store, "c2", 2, thread="t2")  # another thread's chunk keeps no id
     expire(store, "c1")
@@ -156,10 +153,8 @@ def test_the_record_says_when_to_look_next(store):
     first = int(store.client.hget(of.record(HAROLD), "tidy_at"))
     activated = int(fields(store)[b"d%d" % today(store)])
     assert first > activated
-
     store.run(tidy(store.keys, HAROLD, ["t1"], 50))
     assert 50_000 <= int(store.client.hget(of.record(HAROLD), "tidy_at")) - activated <= 50_001
-
     cleared(store)
     store.run(tidy(store.keys, HAROLD, ["t1"], 50))
     assert store.client.exists(of.record(HAROLD)) == 0

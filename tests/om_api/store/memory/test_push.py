@@ -64,7 +64,6 @@ def test_push_adds_and_counts_what_is_new_and_names_every_duplicate(store):
     assert (each.message.content, known) == ("something else", KnownId.of(record_of(message(1))))
     store.client.delete(store.keys.due_observe)  # the reply and the mark of a push were lost, which is repeated
     assert (push(store, 1).due, is_due(store)) == (("harold",), True)
-
     store.client.hdel(of.tokens, "*ids")  # an older version may have accepted ids that are not known
     assert push(store, 1, thread="t2").added == 1  # one id in two threads is two messages
     assert store.client.hmget(of.tokens, "*key", "*ids") == [key, None]
@@ -91,7 +90,6 @@ def test_push_adds_notes_and_names_thousands(store):
     store.client.unlink(of.messages("t1"))  # known by their ids alone
     assert push(store, *range(4_100)).duplicates == tuple(f"m{n}" for n in range(4_100))
     assert store.client.exists(of.messages("t1")) == 0
-
     assert store.run(pushing(emptied(store), [message(1)] * 9_000)).duplicates == ("m1",) * 8_999
     assert counts(store) == {"t1": 10, "#t1": 1, "*": 10}
 
@@ -139,7 +137,6 @@ def test_push_marks_the_scope_without_postponing_it_or_leaves_the_index_alone(st
     before = store.client.zscore(store.keys.due_observe, "harold")
     push(store, 1)
     assert store.client.zscore(store.keys.due_observe, "harold") == before
-
     assert store.run(pushing(emptied(store), [message(1)], mark=False)).due == ("harold",)
     assert not is_due(store)
 
@@ -166,7 +163,6 @@ def test_push_of_one_message_leaves_what_a_push_of_pairs_leaves(store):
     for n in range(1, 241, 2):
         assert [push(store, one).added for one in (n, n + 1)] == [1, 1]
         assert push(store, n, n + 1, thread="t2").added == 2
-
     assert store.client.hgetall(of.known("t1")) == store.client.hgetall(of.known("t2"))
     assert store.client.zcard(of.messages("t1")) == 241
     assert counts(store) == {"t1": 2410, "#t1": 241, "t2": 2410, "#t2": 241, "*": 4820, "*wake": 10_000}
@@ -215,7 +211,6 @@ def test_push_adds_the_end_of_a_history_that_goes_on_and_nothing_of_one_that_is_
             pushed = history(store, before, *numbers)
             assert (pushed.apart, pushed.added) == (True, 0), (before, numbers)
         assert store.run(pushing(store, [message(3)], before=record_of(other) + record_of(message(2)))).apart
-
     assert history(store, [1, 2], 3).added == 1
     assert history(store, [1], 2, 3, 4).added == 1
     assert history(store, [1, 2, 3, 4], 5).added == 1
@@ -295,7 +290,6 @@ def test_push_of_more_than_a_second_permits_is_taken_whole_and_owed_by_what_come
     assert refused(store, 50, pace=PushPace(PushLimits(messages=25))) <= 1.1  # a limit that is raised
     assert 9 <= store.client.ttl(store.keys.of("harold").pace) <= 11
     assert limited(store, *range(50, 60), pace=FIVE._replace(ahead_s=THE_REST_S)).added == 10  # a call that was begun
-
     limited(emptied(store), *range(17))
     seconds_later(store, refused(store, 17))
     assert limited(store, 17).added == 1
@@ -306,7 +300,6 @@ def test_push_limits_bytes_and_what_a_known_message_says_more(store):
     assert limited(store, 1, pace=pace).added == 1
     wait = refused(store, 2, pace=pace, match="10 bytes a second")
     assert len(member(1)) / 10 - 1.5 < wait <= len(member(1)) / 10
-
     limited(emptied(store), *range(5))
     grown = [structs.replace(message(0), content="turn 0 and more")]
     with nothing_changes(store), pytest.raises(RateLimitedError):
@@ -341,7 +334,6 @@ def test_push_keeps_and_does_not_acknowledge_what_no_replica_has(store):
         with pytest.raises(NotReplicatedError, match="1 replicas that should 0 had it after 10 ms") as caught:
             store.run(pushing(store, [message(1)], replicas=waits))
         assert caught.value.stored is None
-
     assert counts(store) == {"t1": 10, "#t1": 1, "*": 10}
     assert 0 < store.client.pttl(waits.mark) <= 10_000
     assert replicas_of(Keys("p"), "harold", 0, 1.0) is None

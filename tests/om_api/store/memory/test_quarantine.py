@@ -89,7 +89,6 @@ def test_retry_puts_a_malformed_member_back_as_it_was_and_it_is_judged_again(sto
         store.run(adopt(store))
         assert (before.kind, only(store).reason, only(store).member) == ("malformed", before.reason, before.member)
         assert (raw(store), well(store)) == ([], True)
-
     write_plainly(store, bad, score=AT + 5)  # it came back meanwhile
     assert (retry(store), raw(store)) == (Outcome.BUSY, [(bad, AT + 5)])
 
@@ -101,7 +100,6 @@ def test_retry_of_a_changed_member_is_rejected_until_its_id_is_free(store):
     assert (only(store).kind, retry(store)) == ("changed", Outcome.BUSY)
     store.run(adopt(store))
     assert ([found for found, _ in raw(store)], only(store).kind) == ([member(1)], "changed")
-
     observed(store, "c1", 1)
     assert retry(store) is Outcome.BUSY
     assert store.run(adopt(store)).rejected == 1
@@ -130,7 +128,6 @@ def test_retry_makes_a_ready_placeholder_a_sealed_chunk_that_was_never_tried(sto
     quarantined(store)
     seal(store, "c2", 2)
     seqs = [chunk.seq for chunk in chunks(store)]
-
     assert retry(store) is Outcome.SEALED
     first, fresh, last = chunks(store)
     assert (first.id, last.id, [c.seq for c in chunks(store)]) == ("c0", "c2", seqs)
@@ -156,7 +153,6 @@ def test_retry_takes_an_activated_placeholder_away_and_seals_its_message_again(s
     activated(store)
     before, of = record(store), store.keys.of("harold")
     store.client.set(of.draft(HAROLD), b"{}", ex=60)
-
     assert retry(store) is Outcome.SEALED
     (fresh,) = chunks(store)
     assert [s.observation.id for s in reads(store)] == ["c0"]
@@ -252,7 +248,6 @@ def test_an_older_entry_is_told_by_what_it_says(store):
     ):
         _entry(**fields)(emptied(store))
         assert only(store).kind == kind, fields
-
     _entry(reason="not JSON", member="{")(emptied(store))
     assert (retry(store), raw(store)) == (Outcome.BUSY, [(b"{", AT)])
 
@@ -303,12 +298,10 @@ def test_retry_makes_late_whoever_planned_with_the_placeholder(store):
     with nothing_changes(store):
         assert store.run(late) is Outcome.SUPERSEDED
         assert store.run(observer) is Outcome.SUPERSEDED
-
     activated(emptied(store))
     late = reflecting(store, "c1")
     retry(store)
     assert unchanged(store, late) is Outcome.SUPERSEDED
-
     activated(emptied(store))
     steps = migrate.migrate(store.keys, "harold", "thread", len, SETTINGS)
     assert store.run(interrupted(steps, "migrate", lambda: retry(store))) is Outcome.SUPERSEDED
@@ -365,12 +358,10 @@ def test_retry_leaves_a_placeholder_whose_messages_are_gone_or_that_is_none_any_
     with pytest.raises(InvalidInputError, match="has expired"):
         store.run(interrupted(retrying(store), "retry", lambda: store.client.delete(of.source("c1"))))
     assert (len(reads(store)), len(entries(store))) == (1, 1)
-
     quarantined(emptied(store))
     store.client.delete(of.sealed("c1"))
     with nothing_changes(store):
         assert retry(store) is Outcome.SUPERSEDED
-
     for state in ("sealed", "ready"):  # what stands there now may be an observation that a model was paid for
         quarantined(emptied(store))
 
@@ -393,7 +384,6 @@ def test_entries_are_listed_found_counted_and_dropped_however_long_the_list_is(s
         _entry(reason=f"another message with the id m{n} was accepted first", member=f'{{"n":{n}}}')(store)
     store.client.zadd(store.keys.resources, {"harold": 1, "albert": 1})
     store.client.rpush(store.keys.of("unknown").rejected, "{}", "{}")
-
     newest = store.run(quarantine.entries(store.keys, "harold", 2))
     assert [e.member for e in newest] == ['{"n":2048}', '{"n":2049}']
     assert store.run(quarantine.counts(store.keys)) == ({"harold": 2_051, "unknown": 2}, [])
@@ -434,7 +424,6 @@ def test_retrier_finds_what_was_activated_or_forgotten_since_the_memory_was_read
         names, rest = [entry.id for entry in entries(store)], ["c1"] * (name == "ready") + ["c2"]
         found = _ended(store, names, meanwhile=lambda rest=rest: activate(store, *rest, by="a9"))
         assert ([each.outcome for each in found], well(store)) == (["sealed"] * 3, True), name
-
     names = _many(emptied(store), 3)
 
     def forgotten():

@@ -1,6 +1,7 @@
 """snapshot: one instant, one round trip when the names are known, and never less than everything."""
 
-from scene import HAROLD, each_step, filled, observed, seal, trips
+import msgspec
+from scene import HAROLD, each_step, emptied, filled, observed, push, ready, reflect, seal, trips
 
 from om_api.domain.values import Scope
 from om_api.store.memory import reading
@@ -22,7 +23,6 @@ def warm(store, thread="t1"):
 def test_a_snapshot_holds_every_tier(store):
     filled(store)
     found, _, _ = snapshot(store)
-
     assert [m.id for m in found.messages] == ["m5", "m6", "m7", "m8", "m9", "m10", "m11"]
     assert [s.observation.id for s in found.observations] == ["o2", "o3"]
     assert found.generation.text == "* all of it"
@@ -36,14 +36,12 @@ def test_no_message_is_read_twice_or_never_whatever_is_sealed_meanwhile(store):
     names = warm(store)
     seal(store, "c9", 10, 11)
     ids = [m.id for m in snapshot(store, names)[0].messages]
-
     assert ids == [f"m{n}" for n in range(5, 12)]
 
 
 def test_a_scope_guessed_wrong_is_read_again(store):
     observed(store, "o1", 1, scope=Scope("harold", "t1"))
     found, names, count = snapshot(store)
-
     assert (found.scope, count) == (Scope("harold", "t1"), 2)
     assert [s.observation.id for s in found.observations] == ["o1"]
     assert snapshot(store, names)[2] == 1
@@ -55,7 +53,7 @@ def _unsettled(store, known, verbs):
     def before(step):
         verbs.append(getattr(step, "name", "multi"))
         if verbs[-1] == "multi":
-            seal(store, f"x{50 + len(verbs)}", 50 + len(verbs))
+            seal(store, f"x{50 + len(verbs)}", 50 + len(verbs), scope=known.scope)
 
     return each_step(reading.snapshot(store.keys, "harold", "t1", known), before)
 
@@ -64,6 +62,22 @@ def test_a_memory_that_never_holds_still_is_settled_by_one_script(store):
     filled(store)
     verbs = []
     found, _ = store.run(_unsettled(store, warm(store), verbs))
-
     assert verbs == ["multi", "multi", "multi", "snapshot"]
     assert [m.id for m in found.messages] == [f"m{n}" for n in (5, 6, 7, 8, 9, 10, 11, 51, 52, 53)]
+
+
+def test_a_settled_read_gives_what_the_usual_one_gives(store):
+    def same(known):
+        settled, names = store.run(_unsettled(store, known, []))
+        usual, expected, _ = snapshot(store, known)
+        return (msgspec.structs.replace(settled, now=usual.now), names) == (usual, expected)
+
+    observed(store, "o0", 60)
+    filled(store)
+    reflect(store, "o2", text="* up to o2")
+    push(store, *range(34, 54), thread="t2")
+    assert same(COLD)
+    by_thread = Scope("harold", "t1")
+    ready(emptied(store), "c1", 1, scope=by_thread)
+    push(store, 31, thread="t2")
+    assert same(Names(by_thread, {}, ()))

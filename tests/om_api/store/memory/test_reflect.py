@@ -47,7 +47,6 @@ def test_reflect_replaces_the_named_observations_and_moves_the_totals(store):
         observed(store, f"o{n}", n)
     store.run(note.note(store.keys, HAROLD, record(store).epoch, note.Decided("", "*wake", 5, drain=1.0)))
     assert record(store).drain == 1
-
     assert reflect(store, "o1", "o2") is Outcome.REFLECTED
     assert (observations(store), generations(store)) == (["o3"], [1])
     assert [s.observation.id for s in store.run(reading.replaced(store.keys, HAROLD, 1))] == ["o1", "o2"]
@@ -94,7 +93,6 @@ def test_reflect_leaves_what_was_activated_while_it_was_thought(store):
     observed(store, "o1", 1)
     ready(store, "o2", 2)
     done = store.run(interrupted(reflecting(store, "o1"), "reflect", lambda: activate(store, "o2", by="a2")))
-
     assert (done, observations(store)) == (Outcome.REFLECTED, ["o2"])
     seal(store, "o3", 3)
     reflect(store, "o2")

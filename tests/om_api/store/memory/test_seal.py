@@ -38,7 +38,6 @@ def test_seal_moves_members_whole_into_a_chunk_that_says_what_it_covers(store):
     seal(store, "c1", 1, 2)
     of, now = store.keys.of("harold"), record(store)
     (chunk,) = look(store).chunks
-
     found = store.client.zrange(of.sealed("c1"), 0, -1, withscores=True)
     assert found == [(member(1), AT + 1000), (member(2), AT + 2000)]
     assert (store.client.exists(of.messages("t1")), counts(store)) == (0, {"*": 0})
@@ -48,7 +47,6 @@ def test_seal_moves_members_whole_into_a_chunk_that_says_what_it_covers(store):
     assert (now.generation, now.seq, now.origin) == (0, 1, "initial")
     assert store.client.hget(of.record(HAROLD), "schema") == b"1"
     assert store.client.get(of.scope) == b"resource"
-
     seal(store, "c2", 3)
     push(store, 4, 5, 6)
     store.run(sealing(store, "c3", 4))
@@ -93,7 +91,6 @@ def test_seal_of_one_message_twice_leaves_it_in_one_chunk(store):
     """Breaks when a seal trusts its look: time 0 two workers read m1 raw, time 1 one seals it, time 2 the other does."""
     push(store, 1, 2)
     late = interrupted(sealing(store, "c2", 1, 2), "seal", lambda: store.run(sealing(store, "c1", 1)))
-
     assert store.run(late) is Outcome.SUPERSEDED
     assert [chunk.id for chunk in look(store).chunks] == ["c1"]
     assert counts(store) == {"t1": 10, "#t1": 1, "*": 10}
@@ -102,7 +99,6 @@ def test_seal_of_one_message_twice_leaves_it_in_one_chunk(store):
 def test_seal_leaves_a_message_raw_that_was_pushed_meanwhile(store):
     """Breaks when a seal empties the raw set: time 0 it reads m1, time 1 m2 is pushed, time 2 m1 alone is sealed."""
     push(store, 1)
-
     assert store.run(interrupted(sealing(store, "c1", 1), "seal", lambda: push(store, 2))) is Outcome.SEALED
     assert store.client.zrange(store.keys.of("harold").messages("t1"), 0, -1) == [member(2)]
     assert counts(store) == {"t1": 10, "#t1": 1, "*": 10}
@@ -141,7 +137,6 @@ def test_a_thread_was_heard_of_at_the_lesser_of_message_and_server_time(store):
     store.client.delete(threads)
     store.run(sealing(store, "c1", 1, 2))
     assert max(adopted, store.client.zscore(threads, "t1")) <= int(store.client.time()[0]) * 1000 + 1_000
-
     seal(emptied(store), "c1", 5)
     seal(store, "c2", 1)
     assert look(store).thread_times["t1"] == AT + 5000
