@@ -17,6 +17,13 @@ def test_a_context_reads_from_the_oldest_memory_to_the_newest_turn():
     assert [block.role for block in made.blocks] == ["system"] * 4 + ["user", "user", "user", "assistant", "user"]
 
 
+def test_the_blocks_of_some_kinds_stand_around_them():
+    made = context(full())
+    lead, end = made.only((), "continuation"), made.only((), "volatile")
+    assert (kinds(lead), kinds(end)) == (["continuation"], ["volatile"])
+    assert lead.as_openai() + end.as_openai() == [made.as_openai()[1], made.as_openai()[-1]]
+
+
 def test_messages_are_ordered_by_time_and_then_by_arrival():
     read = snapshot([said("late", 30), said("b", 20), said("c", 20), said("early", 10)])
 

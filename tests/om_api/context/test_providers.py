@@ -152,6 +152,8 @@ def test_a_data_image_is_sent_as_each_provider_wants_it():
     assert gemini(turn)[0]["parts"][1] == {"inlineData": {"mimeType": "image/png", "data": data}}
     web = ("user", [{"type": "image", "url": "gs://bucket/a.png"}])
     assert anthropic(web)[0]["content"][0]["text"] == "[image gs://bucket/a.png]"
+    drawn = ("user", [{"type": "image", "url": "data:image/svg+xml;base64,PHN2Zy8+"}])
+    assert anthropic(drawn)[0]["content"][0]["text"] == "[image]"
 
 
 UNPAIRED = {

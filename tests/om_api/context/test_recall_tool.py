@@ -109,6 +109,11 @@ def test_an_answer_says_thread_day_and_who_spoke_and_marks_the_hit():
     ]  # fmt: skip
 
 
+def test_what_fits_is_told_whole():
+    whole = answered(hit(text="\n".join(f"line {n} of it" for n in range(100))))
+    assert ("line 99 of it" in whole, "…" in whole) == (True, False)
+
+
 def test_a_long_message_is_bounded_and_the_part_with_the_words_is_told():
     """Catches 100,000 characters for the Actor to read, and their beginning, which holds nothing of what it asked."""
     for tokens in (1_500, 100):

@@ -53,3 +53,10 @@ def test_the_document_is_written_once_and_tells_all_of_every_endpoint(app, monke
         assert all(reply["example"] for reply in told["responses"]["200"]["content"].values()), told
         assert all(body["examples"] for body in bodies), told
         assert all(each.get("description") for each in told.get("parameters", ())), told
+
+
+def test_the_example_of_a_context_is_what_is_replied_to_its_one_message(say, ask, app):
+    told = app.get("/v1/openapi.json").json()["paths"]["/v1/resources/{resource}/threads/{thread}/context"]["get"]
+    say("m-1", content="Hello", tokens=5)
+    found = ask("GET", f"{THREAD}/context", params={"format": "openai"}).json()
+    assert found == told["responses"]["200"]["content"]["application/json"]["example"]
