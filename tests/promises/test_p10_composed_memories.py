@@ -40,11 +40,11 @@ def test_what_others_have_not_noted_does_not_stand_beside_what_is_recalled_eithe
     noted = "the serial number of the turbine in the mill is 8842"
     say(house, "team-blue", "rain again", "the oil is fresh", noted)
     house.reflect_now("team-blue")
-    house.say("the vault code is 31337", thread="of-team-blue", resource="team-blue")
+    house.say("the vault code is tulip", thread="of-team-blue", resource="team-blue")
     house.say("What is the serial number of the turbine in the mill?")
     context = house.context(also=["team-blue"])
     assert noted in [hit.text for hit in context.recalled]
-    assert "31337" not in context.text
+    assert "tulip" not in context.text
 
 
 def test_a_memory_for_each_thread_is_not_looked_through(client, prefix):

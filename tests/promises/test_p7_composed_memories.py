@@ -120,12 +120,12 @@ def test_a_warm_context_over_three_memories_is_one_round_trip_that_brings_only_w
 
 
 def test_what_one_forgets_or_erases_is_shown_by_nobody_at_once(world):
-    note(world, "org", "the code of the safe is 4711")
+    note(world, "org", "the code of the safe is tulip")
     note(world, "harold", "my name is Harold")
-    assert "4711" in world.context(also=["org"]).text
+    assert "tulip" in world.context(also=["org"]).text
     (kept,) = world.om.observations("org")
     world.om.forget(kept.id, "org")
-    assert "4711" not in world.context(also=["org"]).text
+    assert "tulip" not in world.context(also=["org"]).text
 
 
 def test_whose_notes_they_are_cannot_be_faked_by_what_they_say(world):

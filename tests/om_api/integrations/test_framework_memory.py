@@ -62,13 +62,13 @@ def test_a_history_of_which_one_id_is_known_is_known_by_its_ids(memory):
 
 
 def test_what_was_erased_does_not_come_back_with_the_history(memory):
-    talk = [("user", "my secret is 4711", "u1"), ("assistant", "I see", "a1")]
+    talk = [("user", "my secret is tulip", "u1"), ("assistant", "I see", "a1")]
     FrameworkMemory(memory).record(turn(*talk))
-    memory.erase("harold", matching="4711")
+    memory.erase("harold", matching="tulip")
     view = FrameworkMemory(memory).view(turn(*talk, ("user", "go on", "u2")), render)
 
-    assert not [item for item in view.items if "4711" in item]
-    assert not [text for text in kept(memory) if "4711" in text]
+    assert not [item for item in view.items if "tulip" in item]
+    assert not [text for text in kept(memory) if "tulip" in text]
 
 
 def test_asyncio_has_the_same_in_whatever_loop(memory):

@@ -181,7 +181,7 @@ def test_a_value_opens_under_its_name_and_key_alone():
     vault = Vault(KEY)
     name = vault.name("email", "ada@example.com")
     sealed = vault.seal(name, "ada@example.com")
-    assert b"ada" not in sealed
+    assert b"example" not in sealed
     assert vault.open(name, sealed) == "ada@example.com"
     assert vault.open("email 0000000000", sealed) is None
     assert Vault(KEY + "x").open(name, sealed) is None
