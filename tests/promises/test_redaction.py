@@ -261,6 +261,7 @@ def test_what_is_removed_leaves_no_encrypted_value_and_what_others_say_stays(key
     assert keyed.om.verify() == []
 
 
+@pytest.mark.one_server
 def test_whoever_dies_before_the_values_are_removed_leaves_them_to_the_sweep(keyed, monkeypatch):
     (said,) = _said_twice(keyed)
     with monkeypatch.context() as dying, pytest.raises(StoreError):

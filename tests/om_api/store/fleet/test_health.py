@@ -34,6 +34,7 @@ def answered(steps, reply):
     return ended.value.value
 
 
+@pytest.mark.one_server
 def test_a_server_that_refuses_gives_its_refusal_and_no_error(store):
     assert store.run(health.probe(store.keys)) is None
     assert str(refused(health.probe(store.keys))) == "not for you"

@@ -150,6 +150,7 @@ def test_quarantines_elsewhere_are_counted_once_and_within_bounds(client, prefix
     assert bounded == (3, 4, 8)
 
 
+@pytest.mark.one_server
 def test_a_resource_whose_keys_hold_what_is_not_ours_is_left_out_and_the_others_are_not(client, prefix):
     world, names = World(client, prefix), [f"agent-{n}" for n in range(7)]
     for name in names:

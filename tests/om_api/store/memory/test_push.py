@@ -327,6 +327,7 @@ def test_push_is_not_kept_out_by_forged_debts_and_notes_none_where_nothing_is_li
         assert limited(store, n).added == 1, forged
 
 
+@pytest.mark.one_server
 def test_push_keeps_and_does_not_acknowledge_what_no_replica_has(store):
     """Whoever repeats it adds nothing, and is told the same as long as that is so."""
     waits = replicas_of(store.keys, "harold", 1, 0.01)
