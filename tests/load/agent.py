@@ -65,8 +65,12 @@ class Asker:
         if answer.status_code == want or (absent and answer.status_code == _ABSENT):
             self._tally.good(kind, began, ended)
             return Answer(good=True, body=answer.content, began=began)
-        if answer.status_code == _AWAY and self._tally.store.during(began, ended) and _is_sound(answer):
-            self._tally.away[kind] += 1
+        store, api = self._tally.store.during(began, ended), self._tally.api.during(began, ended)
+        if answer.status_code == _AWAY and (store or api) and _is_sound(answer):
+            if store:
+                self._tally.away[kind] += 1
+            else:
+                self._tally.cut["503"] += 1
             return Answer(good=False, stored=answer.json()["stored"])
         self._tally.fault(f"{kind} {method} {path}: {answer.status_code}, not {want}: {answer.text[:300]}")
         return Answer(good=False)

@@ -15,7 +15,7 @@ class Least(NamedTuple):
     agents, each beside so many scopes that are `due`: more than there are threads.
     """
 
-    rate: float = 200
+    rate: float = 50
     resources: int = 50
     restarts: int = 3
     beside: int = 1_000
@@ -44,7 +44,7 @@ class Run(NamedTuple):
     hostile_limit: float = 3  # times the others' calm p99, at most, beside him
     tick: float = 2  # s between two looks for what is due
     noise: float = 60  # s behind all that, in which noisy agents have more to do than the workers can
-    wait_limit: float = 3  # ticks that a small agent waits, at most, beside the time that its model takes
+    wait_limit: float = 3  # ticks that 19 of 20 small agents wait, at most, beside what their model takes
 
 
 def cast() -> list[Member]:

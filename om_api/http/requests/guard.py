@@ -1,8 +1,9 @@
 """Who may ask for what: each route names a role, and the key is looked at before anything else of a request is read."""
 
+import asyncio
 import math
-from collections.abc import Callable, Collection, Coroutine
-from contextlib import nullcontext
+from collections.abc import Callable, Collection, Coroutine, Iterator
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from fastapi import HTTPException, Request, Response
@@ -12,6 +13,7 @@ from starlette.types import Receive, Scope, Send
 
 from om_api.domain.api_keys import EVERY, ApiKey, ExpiredKeyError, Proof, Role, Token
 from om_api.domain.audit.audit_entry import DID, Via
+from om_api.domain.errors import StoreError
 from om_api.domain.request_rate import RequestRate
 from om_api.http.requests.app_state import app_state
 from om_api.http.requests.auditing import Audited, NotBoundError, audit_answer, audit_error
@@ -66,7 +68,8 @@ class Guarded(APIRoute):
 
         async def guarded(request: Request) -> Any:
             try:
-                return await self._let_in(handle, request)
+                with _answered_when_cancelled():
+                    return await self._let_in(handle, request)
             except Exception as error:
                 await audit_error(request, self.audited, error)
                 raise
@@ -102,7 +105,7 @@ class Guarded(APIRoute):
                 await request.body()
             async with nullcontext() if self._waits else share.lane.turns:
                 if request.method == "GET":
-                    await share.read()
+                    await _may_read(asked, share)
                 await self.prepare(request, share)
                 return await handle(request)
         except ClientDisconnect:
@@ -126,6 +129,28 @@ class Shared:
             await self._response(scope, receive, send)
         finally:
             self._share.close()
+
+
+@contextmanager
+def _answered_when_cancelled() -> Iterator[None]:
+    """Answer a request that uvicorn cancels because the process stops and its grace is over: nobody else cancels one."""
+    try:
+        yield
+    except asyncio.CancelledError:
+        raise _stopped() from None
+
+
+async def _may_read(request: Request, share: Share) -> None:
+    """Wait until the store may be asked; nobody waits in a process that stops: he might for longer than its grace."""
+    try:
+        async with app_state(request).stopping.ends():
+            await share.read()
+    except TimeoutError:
+        raise _stopped() from None
+
+
+def _stopped() -> StoreError:
+    return StoreError("the API stopped before it had an answer: repeat the request", stored=None)
 
 
 def _check_audited(route: Guarded, did: str) -> None:

@@ -1,7 +1,11 @@
 """Every endpoint x role x own or foreign resource, read off the app: an endpoint without a rule fails here, or cannot be made."""
 
+import asyncio
+from types import SimpleNamespace
+
 import msgspec
 import pytest
+from fastapi import Request
 from fastapi.routing import iter_route_contexts
 from refusals import problem
 from served import LOCAL, serving
@@ -9,9 +13,14 @@ from world import contents, wait_until
 
 from om_api import load_settings
 from om_api.domain.api_keys import Role
+from om_api.domain.errors import StoreError
 from om_api.http import app as apps
 from om_api.http import make_app
+from om_api.http.requests import guard
 from om_api.http.requests.guard import Guarded
+from om_api.http.serving.server import Shutdown
+from om_api.http.serving.shares import Shares
+from om_api.settings.sections.api_settings import ApiSettings
 
 PUBLIC = {"/", "/.well-known/oauth-protected-resource/mcp", "/docs", "/healthz", "/readyz", "/v1/openapi.json"}
 ROUTES = list(iter_route_contexts(make_app(load_settings(environ={})).routes))
@@ -55,6 +64,26 @@ BODIES = {
     "lines": {"thread_id": "t-1", "text": "mine"}, "correct": {"was": "mine", "now": "ours"}, "copies": {"to": "t-2"},
     "{alias}": {"thread_id": "t-1"}, "{thread}": {"title": "mine"},
 }  # fmt: skip
+
+
+@pytest.mark.parametrize("how", ["cancelled when the grace is over", "not to wait for another read"])
+def test_a_request_that_a_stop_ends_is_answered_that_it_be_repeated(monkeypatch, how):
+    (handle,) = [each.original_route.get_route_handler() for each in ROUTES if each.path == "/v1/events"]
+    share, stopping = Shares(ApiSettings()).enter("k"), Shutdown()
+    share.lane.reads_much = True
+    waits = asyncio.sleep if how[0] == "c" else lambda *_: guard._may_read(None, share)
+    monkeypatch.setattr(Guarded, "_let_in", lambda *_: waits(60))
+    monkeypatch.setattr(guard, "app_state", lambda _: SimpleNamespace(stopping=stopping))
+
+    async def stopped():
+        await share.lane.heavy.acquire()
+        task = asyncio.create_task(handle(Request({"type": "http", "path_params": {}, "query_string": b""})))
+        asyncio.get_running_loop().call_later(0.01, task.cancel if how[0] == "c" else stopping.tell)
+        await task
+
+    with pytest.raises(StoreError, match="repeat the request") as caught:
+        asyncio.run(stopped())
+    assert caught.value.stored is None
 
 
 def _asked(path, resource):

@@ -53,9 +53,6 @@ def _another_memory(store):
     seal(store, "c9", 2)
 
 
-# -- clear --------------------------------------------------------------------------------------------------------------
-
-
 def test_clear_leaves_no_key_of_the_resource_and_every_key_of_others(store):
     store.run(requests.pause(store.keys, "harold-2", on=True))
     filled(store)
@@ -156,9 +153,6 @@ def test_clear_of_a_memory_that_never_holds_still_is_refused_and_leaves_it_due(s
     with pytest.raises(StoreError, match="changes faster than it can be cleared"):
         store.run(disturbed(clearing_all(store), lambda: push(store, n := next(numbers), thread=f"t{n}")))
     assert store.client.zscore(store.keys.due_observe, "harold") is not None
-
-
-# -- clear_thread -------------------------------------------------------------------------------------------------------
 
 
 def test_clear_thread_takes_everything_of_the_thread_and_nothing_of_others(store):
@@ -272,9 +266,6 @@ def test_clear_thread_finds_a_memory_that_moves_to_the_other_scope_meanwhile(sto
             moved()
         done = store.run(steps)
         assert (done.outcome, done.observations, in_force(store)) == (Outcome.CLEARED, 1, []), read_before
-
-
-# -- one observation ---------------------------------------------------------------------------------------------------
 
 
 def forgetting(store, chunk, epoch=None):

@@ -94,9 +94,6 @@ def test_push_adds_notes_and_names_thousands(store):
     assert counts(store) == {"t1": 10, "#t1": 1, "*": 10}
 
 
-# -- who is due ---------------------------------------------------------------------------------------------------------
-
-
 def test_push_is_due_from_the_noted_wake_on(store):
     for scope in (HAROLD, T1):
         by_thread = scope is T1
@@ -151,9 +148,6 @@ def test_push_asks_a_closed_part_only_when_something_is_due(store):
         push(store, 3, tokens=500)
 
 
-# -- a message that comes alone -----------------------------------------------------------------------------------------
-
-
 def test_push_of_one_message_leaves_what_a_push_of_pairs_leaves(store):
     """A message that comes alone takes a shorter way through the script, but where its bucket of ids is full."""
     of = store.keys.of("harold")
@@ -192,9 +186,6 @@ def test_push_of_one_id_twice_at_once_adds_one(store):
     pushed = store.run(interrupted(pushing(store, [message(1, tokens=7)]), "push", lambda: push(store, 1)))
     assert pushed.duplicates == ("m1",)
     assert counts(store) == {"t1": 10, "#t1": 1, "*": 10}
-
-
-# -- the end of a history -----------------------------------------------------------------------------------------------
 
 
 def history(store, before, *numbers):
@@ -248,8 +239,6 @@ def test_push_refuses_a_count_of_messages_that_do_not_follow_before_it_writes(st
         with nothing_changes(store), pytest.raises(StoreError, match="a count of messages is not the number of those"):
             call(store, "push", names, args)
 
-
-# -- limits -----------------------------------------------------------------------------------------------------------
 
 FIVE = PushPace(PushLimits(messages=5))
 

@@ -68,9 +68,6 @@ def reads(store):
     return store.run(reading.observations(store.keys, HAROLD))
 
 
-# -- what was never accepted --------------------------------------------------------------------------------------------
-
-
 def test_retry_puts_a_malformed_member_back_as_it_was_and_it_is_judged_again(store):
     for bad, score in (
         (b"no JSON", AT),
@@ -118,9 +115,6 @@ def test_retry_takes_one_of_two_entries_out_that_read_alike(store):
         (entry,) = store.client.lrange(rejected, 0, -1)
         store.run(interrupted(retrying(store), "retry", lambda entry=entry: store.client.rpush(rejected, entry)))
         assert store.client.lrange(rejected, 0, -1) == [entry]
-
-
-# -- what a placeholder stands for --------------------------------------------------------------------------------------
 
 
 def test_retry_makes_a_ready_placeholder_a_sealed_chunk_that_was_never_tried(store):
@@ -179,9 +173,6 @@ def test_retry_marks_the_scope_due_and_what_it_sealed_is_observed_and_activated(
             (stored,) = store.run(reading.observations(store.keys, scope))
             assert (stored.observation.text, stored.observation.message_ids) == (f"* noted {fresh.id}", ("m1",))
             assert well(store)
-
-
-# -- refusals -----------------------------------------------------------------------------------------------------------
 
 
 def _reflected(store):
@@ -252,9 +243,6 @@ def test_an_older_entry_is_told_by_what_it_says(store):
     assert (retry(store), raw(store)) == (Outcome.BUSY, [(b"{", AT)])
 
 
-# -- once ---------------------------------------------------------------------------------------------------------------
-
-
 def test_retry_of_one_entry_at_once_by_two_changes_one_thing(store):
     """Breaks without the check of the entry: time 0 two people read the list, time 1 and 2 both retry."""
     for made in (*MADE.values(), lambda s: (write_plainly(s, b"{"), s.run(adopt(s)))):
@@ -283,9 +271,6 @@ def test_retry_repeated_with_its_id_answers_as_before(store):
         activate(store, fresh, by="a-again")
         with nothing_changes(store):
             assert again() == b"sealed"
-
-
-# -- races --------------------------------------------------------------------------------------------------------------
 
 
 def test_retry_makes_late_whoever_planned_with_the_placeholder(store):
@@ -375,9 +360,6 @@ def test_retry_leaves_a_placeholder_whose_messages_are_gone_or_that_is_none_any_
         assert [(c.id, c.ready) for c in chunks(store)] == [("c1", state == "ready")]
 
 
-# -- looking and dropping -----------------------------------------------------------------------------------------------
-
-
 def test_entries_are_listed_found_counted_and_dropped_however_long_the_list_is(store):
     activated(store)
     for n in range(2_050):
@@ -393,9 +375,6 @@ def test_entries_are_listed_found_counted_and_dropped_however_long_the_list_is(s
     assert store.run(quarantine.drop(store.keys, "harold", every[0].id)) is Outcome.CLEARED
     assert (entries(store), reads(store)) == ([each for each in every[1:] if each != every[2_041]], stored)
     assert store.client.ttl(store.keys.of("harold").source("c1")) > 0
-
-
-# -- many ---------------------------------------------------------------------------------------------------------------
 
 
 def _many(store, n, made=activated):
