@@ -124,7 +124,7 @@ class LibraryWriter(Writer):
 
     def _repeat(self, said: Said) -> None:
         """An id that was acknowledged before, with the same words or others: the store must say so and keep the first."""
-        other = {"content": "other words"} if self._dice.random() < 0.5 else {}
+        other = {"content": f"[[{said.name}]] other words"} if self._dice.random() < 0.5 else {}
         again = Said(said.name, said.resource, said.thread, {**said.fields, **other})
         try:
             receipt = self._om.add_messages([message_of(again)])
