@@ -66,19 +66,19 @@ BODIES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("how", ["cancelled when the grace is over", "not to wait for another read"])
-def test_a_request_that_a_stop_ends_is_answered_that_it_be_repeated(monkeypatch, how):
+@pytest.mark.parametrize("cancelled", [True, False], ids=["when the grace is over", "while it waits for another read"])
+def test_a_request_that_a_stop_ends_is_answered_that_it_be_repeated(monkeypatch, cancelled):
     (handle,) = [each.original_route.get_route_handler() for each in ROUTES if each.path == "/v1/events"]
     share, stopping = Shares(ApiSettings()).enter("k"), Shutdown()
     share.lane.reads_much = True
-    waits = asyncio.sleep if how[0] == "c" else lambda *_: guard._may_read(None, share)
+    waits = asyncio.sleep if cancelled else lambda *_: guard._may_read(None, share)
     monkeypatch.setattr(Guarded, "_let_in", lambda *_: waits(60))
     monkeypatch.setattr(guard, "app_state", lambda _: SimpleNamespace(stopping=stopping))
 
     async def stopped():
         await share.lane.heavy.acquire()
         task = asyncio.create_task(handle(Request({"type": "http", "path_params": {}, "query_string": b""})))
-        asyncio.get_running_loop().call_later(0.01, task.cancel if how[0] == "c" else stopping.tell)
+        asyncio.get_running_loop().call_later(0.01, task.cancel if cancelled else stopping.tell)
         await task
 
     with pytest.raises(StoreError, match="repeat the request") as caught:
