@@ -20,7 +20,7 @@ TOP_KEYS = ("observational_memory", "models")
 ALIASES = {"OM_REDIS_URL": "storage.redis.url", "OM_PREFIX": "storage.redis.prefix"}
 OTHER_VARIABLES = {
     "OM_API_PORT": "port of the HTTP API",
-    "OM_CONFIG_DIR": "the folder of the configuration; else ./config, if it holds observational-memory.yaml",
+    "OM_CONFIG_DIR": "the folder of the configuration; else ./config, if it holds observational-memory.yaml or agents/",
     "OM_BEAT_FILE": "a file that a beat touches whenever a tick is on its way; for health checks",
     "OM_BROKER_URL": "the broker of the workers' tasks; else the same address as Redis",
     "OM_CONCURRENCY": "tasks that one worker does at the same time",

@@ -44,7 +44,7 @@ _CALLED, _STORE = "config", "storage"
 
 
 class Folder:
-    """Where settings are loaded from: a folder and the environment. An `optional` folder counts once its base file is there.
+    """Where settings are loaded from: a folder and the environment. An `optional` folder counts once it holds the base file or `agents`.
 
     What lies in `agents` beside a folder called `config` counts as what lies in `agents` within it.
     """
@@ -105,7 +105,7 @@ class Folder:
 
     def file_of(self, name: str, loaded: Loaded) -> Path | None:
         """The file of an agent's name or glob, which may not be there yet; None where no file of that name would be read."""
-        if name.startswith(".") or (self._optional and not self._base_was_read and not is_there(self._base_file)):
+        if name.startswith(".") or self._is_ignored():
             return None
         there = [file for file in loaded.made if file.parent.name == name]
         return there[0] if there else self.places()[0] / name / AGENT_FILE
@@ -142,8 +142,13 @@ class Folder:
         beside = self.path.parent / AGENTS
         return [self.path / AGENTS, *([beside] if self.path.name == _CALLED and beside.is_dir() else [])]
 
+    def _is_ignored(self) -> bool:
+        """Whether the folder is an optional one that holds nothing of ours."""
+        is_ours = self._base_was_read or is_there(self._base_file) or (self.path / AGENTS).is_dir()
+        return self._optional and not is_ours
+
     def _agent_files(self) -> dict[Path, Stamp | None]:
-        if self._optional and not self._base_was_read and not is_there(self._base_file):
+        if self._is_ignored():
             return {}
         return {file: found for place in self.places() for file, found in agent_files(place).items()}
 

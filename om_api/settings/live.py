@@ -250,7 +250,7 @@ def load_settings(
 ) -> Settings:
     """Load the configuration of this process.
 
-    The folder is `config_dir`, else $OM_CONFIG_DIR, else ./config once it holds observational-memory.yaml, until when
+    The folder is `config_dir`, else $OM_CONFIG_DIR, else ./config once it holds observational-memory.yaml or agents/, until when
     defaults and environment are all there is. `environ` is the process's own unless given. Raises SettingsError
     that names file or variable, key and what is permitted; a broken override of one agent is a problem, not an error. With
     `strict` False a broken base file is one, too: what of it can be in force is, and the defaults for the rest.

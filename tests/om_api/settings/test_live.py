@@ -45,7 +45,7 @@ def test_a_folder_that_nobody_named_is_taken_up_when_it_appears(tmp_path, monkey
     monkeypatch.chdir(tmp_path)
     settings, here = load_settings(environ={}), Folder(tmp_path / "config")
     here.agent("harold", om("ttl_days: 6"))
-    assert (settings.refresh(), settings.agents()) == (False, ())
+    assert (settings.refresh(), settings.for_agent("harold").ttl_days) == (True, 6)
     here.settings("ttl_days: 5")
     assert (settings.refresh(), settings.memory.ttl_days, settings.for_agent("harold").ttl_days) == (True, 5, 6)
 
