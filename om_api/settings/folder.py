@@ -44,9 +44,10 @@ _CALLED, _STORE = "config", "storage"
 
 
 class Folder:
-    """Where settings are loaded from: a folder and the environment. An `optional` folder counts once it holds the base file or `agents`.
+    """Where settings are loaded from: a folder and the environment.
 
-    What lies in `agents` beside a folder called `config` counts as what lies in `agents` within it.
+    An `optional` folder counts once it holds the base file or `agents`. What lies in `agents` beside a folder called
+    `config` counts as what lies in `agents` within it.
     """
 
     def __init__(self, path: Path, environ: Mapping[str, str], *, optional: bool = False) -> None:
