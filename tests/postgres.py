@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 import psycopg
@@ -92,7 +93,8 @@ class Postgres(Daemon):
         """It is many processes, and the first answers nobody itself."""
         super()._hold(number)
         for pid in self._children():
-            os.kill(pid, number)
+            with suppress(ProcessLookupError):  # a connection's process ends with its connection
+                os.kill(pid, number)
 
     def _children(self) -> list[int]:
         if not self.alive:

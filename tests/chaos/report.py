@@ -109,16 +109,15 @@ def missed(seen: Seen) -> list[str]:
         *((f"scopes of kind {kind}", n, least.scopes_of_a_kind) for kind, n in seen.scopes.items()),
     ]
     if seen.run.archive:
-        restored = seen.happened["return archive"]
         asked += [
             ("pauses of the archive", seen.happened["resume archive"], 1),
             ("times that the archive was away", seen.happened["start archive"], 1),
-            ("restores of the archive", restored, 1),
+            ("restores of the archive", seen.happened["return archive"], 1),
             ("deaths of workers that archived", seen.struck, 1),
             ("archived messages", seen.archived, seen.acknowledged // 2),
             ("erased messages", seen.erased, 3),
-            ("partial answers of an old archive", seen.partial["old"], restored),
-            ("things that verify named in an old archive", seen.named, restored),
+            ("partial answers of an old archive", seen.partial["old"], 1),
+            ("things that verify named in an old archive", seen.named, 1),
         ]
     return [f"saw {had} {what}, not the {wanted} it takes" for what, had, wanted in asked if had < wanted]
 
