@@ -172,8 +172,8 @@ def _file(settings: Settings, agent: str, where: Where | None) -> Path | None:
         return None
     if file is None:
         raise SettingsError(
-            f"no file of {agent} would be read: there is no {settings.folder.path / BASE_FILE}, or the name begins with a dot; "
-            "save it in the store instead (--store)"
+            f"no file of {agent} would be read: {settings.folder.path} has neither {BASE_FILE} nor agents/, or the name begins "
+            "with a dot; save it in the store instead (--store)"
         )
     if there[1:]:
         raise SettingsError(f"{' and '.join(there)} are both there; permitted: one of the two")

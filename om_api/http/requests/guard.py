@@ -141,7 +141,7 @@ def _answered_when_cancelled() -> Iterator[None]:
 
 
 async def _may_read(request: Request, share: Share) -> None:
-    """Wait until the store may be asked; raises StoreError at once in a process that stops, whose grace may be shorter."""
+    """Wait until the store may be asked; raises StoreError at once in a process that stops."""
     try:
         async with app_state(request).stopping.ends():
             await share.read()

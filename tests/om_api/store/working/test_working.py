@@ -10,7 +10,7 @@ def numbers(store):
     return [each.version for each in store.run(working.versions(store.keys, "harold", ""))]
 
 
-def test_who_read_what_stands_no_more_writes_nothing_and_a_repeated_change_is_written_once(store):
+def test_stale_writers_are_refused_and_a_repeated_change_is_written_once(store):
     """Time 0: two read version 0. Time 1: one writes, twice, since the reply was lost. Time 2: the other writes."""
 
     def writes(was, city, change):
