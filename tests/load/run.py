@@ -1,5 +1,6 @@
 """One run from its first process to its verdict."""
 
+import signal
 import sys
 import time
 from contextlib import ExitStack
@@ -54,6 +55,7 @@ def _judged(folder: Path, run: Run, journal: Journal) -> Result:
         elif traffic.error:
             failures.append(f"an agent met {type(traffic.error).__name__}: {traffic.error}"[:300])
         house.well = True
+        restarting.restart(API, signal.SIGTERM)  # no request of the tenant's is under way any more
         enduring.forget()
         if run.noise:
             aftermath.tell(f"{run.noise:.0f} s of noisy agents beside small ones")
