@@ -139,7 +139,7 @@ def _sent_by() -> dict[str, str] | None:
 def make_app(settings: Settings) -> Celery:
     """A Celery application on the settings' broker, with our tasks, queues and schedule."""
     broker.register()
-    url, options = broker.address(settings.broker_url)
+    url, options, tls = broker.address(settings.broker_url)
     app = Celery("om_workers", broker=url, events=TaskEvents, set_as_current=True)
     app.conf.update(
         _CONFIGURATION,
@@ -147,6 +147,7 @@ def make_app(settings: Settings) -> Celery:
         task_annotations={name: {"send_events": settings.memory.flower_ticks} for name in TICKS},
         worker_concurrency=int(settings.variable("OM_CONCURRENCY") or _CONCURRENCY),
         broker_transport_options=options,
+        broker_use_ssl=tls,
         task_queues=_queues(settings.broker_url),
     )
     app.steps["worker"].add(handover.HandOver)

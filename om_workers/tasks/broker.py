@@ -7,10 +7,12 @@ what the loop of a busy worker did.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit, urlunsplit
 
 from kombu.exceptions import OperationalError
 from kombu.transport import TRANSPORT_ALIASES, redis
+
+from om_api.settings.sections.urls import is_redis_url, split_options
 
 if TYPE_CHECKING:
     from celery import Celery
@@ -18,6 +20,11 @@ if TYPE_CHECKING:
 
 _RABBITMQ = ("amqp", "amqps", "pyamqp")
 _OF_REDIS = {"visibility_timeout": 3600, "socket_timeout": 30, "socket_keepalive": True}
+_TRANSPORT = (
+    *("socket_timeout", "socket_connect_timeout", "socket_keepalive"),
+    *("health_check_interval", "max_connections", "client_name"),
+)
+_LOGIN = {"username", "password"}
 _OF_RABBITMQ = {"confirm_publish": True, "read_timeout": 30, "write_timeout": 30}
 
 
@@ -31,17 +38,28 @@ def queue_arguments(url: str) -> dict[str, str] | None:
     return {"x-queue-type": "quorum"} if is_rabbitmq(url) else None
 
 
-def address(url: str) -> tuple[str, dict[str, Any]]:
-    """A broker's URL as kombu takes it, and the transport options that go with it: Sentinel is written another way."""
-    if is_rabbitmq(url):
-        return url, dict(_OF_RABBITMQ)
-    parts = urlsplit(url)
-    if not parts.scheme.endswith("+sentinel"):
-        return url, dict(_OF_REDIS)
+def address(url: str) -> tuple[str, dict[str, Any], dict[str, Any] | None]:
+    """A broker's URL as kombu takes it, and the transport and TLS options that go with it; raises SettingsError.
+
+    Sentinel is written another way, and has no TLS. With TLS the certificate is checked unless the URL says otherwise.
+    """
+    if is_rabbitmq(url) or not is_redis_url(url):
+        return url, dict(_OF_RABBITMQ) if is_rabbitmq(url) else {}, None
+    bare, written = split_options(url)
+    parts = urlsplit(bare)
+    tls = {name: value for name, value in written.items() if name.startswith("ssl_")}
+    tls = {"ssl_cert_reqs": "required", **tls} if parts.scheme.startswith("rediss") else {}
+    options = {**_OF_REDIS, **{name: value for name, value in written.items() if name in _TRANSPORT}}
     account, at, addresses = parts.netloc.rpartition("@")
+    if login := [written.get("username", ""), written.get("password", "")] if _LOGIN & written.keys() else []:
+        account, at = ":".join(quote(word, safe="") for word in login), "@"
+    if not parts.scheme.endswith("+sentinel"):
+        path = f"/{written['db']}" if "db" in written else parts.path
+        return urlunsplit(parts._replace(netloc=f"{account}{at}{addresses}", path=path)), options, tls or None
     service, _, db = parts.path.strip("/").partition("/")
-    hosts = ";".join(f"sentinel://{account}{at}{address}/{db or 0}" for address in addresses.split(","))
-    return hosts, {**_OF_REDIS, "master_name": service}
+    db = str(written.get("db", db or 0))
+    hosts = ";".join(f"sentinel://{account}{at}{each}/{db}" for each in addresses.split(","))
+    return hosts, {**options, "master_name": service}, None
 
 
 def queue_length(app: Celery, queue: str) -> int:

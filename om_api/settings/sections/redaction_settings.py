@@ -3,7 +3,7 @@
 import re
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BeforeValidator, PlainValidator
+from pydantic import AfterValidator, BeforeValidator
 
 from om_api.settings.sections.fields import Group, setting, switch
 
@@ -60,7 +60,7 @@ class RedactionSettings(Group):
         " they were said, no model is sent them), or off",
         "off, store or model",
     )
-    kinds: Annotated[tuple[str, ...], PlainValidator(_kinds)] = setting(
+    kinds: Annotated[tuple[str, ...], BeforeValidator(_kinds)] = setting(
         KINDS, "what is replaced", f"a list of any of {', '.join(KINDS)}"
     )
     engine: Literal["patterns", "presidio"] = setting(

@@ -1,7 +1,11 @@
 """Addresses of servers, and their passwords kept out of sight."""
 
 import re
-from urllib.parse import quote
+from collections.abc import Callable, Mapping
+from typing import Any
+from urllib.parse import parse_qsl, quote, urlsplit, urlunsplit
+
+from om_api.domain.errors import SettingsError
 
 CLUSTERS = ("redis+cluster", "rediss+cluster")
 SCHEMES = ("redis", "rediss", "unix", "redis+sentinel", "rediss+sentinel", *CLUSTERS)
@@ -46,3 +50,65 @@ def is_redis_url(url: str) -> bool:
 def is_cluster_url(url: str) -> bool:
     """Say whether an address names nodes of a Cluster."""
     return url.partition("://")[0] in CLUSTERS
+
+
+def _one_of(values: Mapping[str, Any]) -> Callable[[str], Any]:
+    return lambda text: values[text.lower()]
+
+
+def _number(text: str) -> float:
+    number = float(text)
+    if not 0 < number < _LONGEST_S:
+        raise ValueError("out of range")
+    return number
+
+
+_LONGEST_S = 1e6
+_SWITCH = _one_of({"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False})
+_CERTIFICATES = {name: name for name in ("none", "optional", "required")}
+_CERTIFICATES |= {f"cert_{name}": name for name in _CERTIFICATES}
+_TLS_VERSIONS = {"771": 771, "tlsv1_2": 771, "tlsv1.2": 771, "772": 772, "tlsv1_3": 772, "tlsv1.3": 772}
+_OPTIONS: dict[str, tuple[Callable[[str], Any], str]] = {
+    "ssl_cert_reqs": (
+        _one_of(_CERTIFICATES),
+        "none, optional or required (or CERT_NONE, CERT_OPTIONAL, CERT_REQUIRED)",
+    ),
+    "ssl_check_hostname": (_SWITCH, "true or false"),
+    "ssl_min_version": (_one_of(_TLS_VERSIONS), "TLSv1_2 or TLSv1_3"),
+    **dict.fromkeys(("ssl_ca_certs", "ssl_ca_path", "ssl_ca_data", "ssl_ciphers"), (str, "a text")),
+    **dict.fromkeys(("ssl_certfile", "ssl_keyfile", "ssl_password"), (str, "a text")),
+    "socket_timeout": (_number, "seconds"),
+    "socket_connect_timeout": (_number, "seconds"),
+    "socket_keepalive": (_SWITCH, "true or false"),
+    "health_check_interval": (int, "whole seconds"),
+    "max_connections": (int, "a whole number"),
+    "protocol": (_one_of({"2": 2, "3": 3}), "2 or 3"),
+    "client_name": (str, "a text"),
+    "db": (int, "a whole number"),
+    "username": (str, "a text"),
+    "password": (str, "a text"),
+}
+
+
+def split_options(url: str) -> tuple[str, dict[str, Any]]:
+    """The address of a Redis server without its query, and the options in it, by the names and with the values of redis-py.
+
+    Celery's and kombu's spelling of TLS options (`ssl_cert_reqs=CERT_NONE`) is understood. Raises SettingsError for an
+    option that is unknown, that has another value, or that needs TLS where the address has none.
+    """
+    parts = urlsplit(url)
+    options: dict[str, Any] = {}
+    for name, text in parse_qsl(parts.query, keep_blank_values=True):
+        if name not in _OPTIONS:
+            raise SettingsError(
+                f"unknown option in the URL of Redis: leave out {name[:40]}; permitted: {', '.join(_OPTIONS)}"
+            )
+        read, permitted = _OPTIONS[name]
+        try:
+            options[name] = read(text)
+        except (ValueError, KeyError):
+            raise SettingsError(f"bad value of the option {name} in the URL of Redis; use {permitted}") from None
+    tls = next((name for name in options if name.startswith("ssl_")), None)
+    if tls and not parts.scheme.startswith("rediss"):
+        raise SettingsError(f"the option {tls} in the URL of Redis needs TLS; write the URL with rediss://")
+    return urlunsplit(parts._replace(query="")), options

@@ -8,7 +8,7 @@ from redis.backoff import NoBackoff
 from redis.maint_notifications import MaintNotificationsConfig
 
 from om_api.domain.errors import SettingsError
-from om_api.settings.sections.urls import SCHEMES
+from om_api.settings.sections.urls import SCHEMES, split_options
 from om_api.store.driver.cluster import ClusterClient
 
 POOL = 512  # connections; a worker's threads and a server's handlers each hold one for the length of a call
@@ -36,11 +36,11 @@ def open_with(library: Library, url: str, timeout: float) -> Any:
     redis://, rediss:// (TLS), unix://, redis+sentinel://host:port,host:port/primary/db for Sentinel's primary, and
     redis+cluster://host:port,host:port for some nodes of a Cluster.
     """
-    parts = urlsplit(url)
-    if parts.scheme not in SCHEMES:
+    if urlsplit(url).scheme not in SCHEMES:
         permitted = "redis://, rediss://, unix://, redis+sentinel:// or redis+cluster://"
         raise SettingsError(f"the store's URL must begin with {permitted}")
-    options = _options(library, timeout)
+    url, written = split_options(url)
+    parts, options = urlsplit(url), {**_options(library, timeout), **written}
     try:
         if parts.scheme.endswith("+sentinel"):
             return _primary(library, parts, options)
@@ -85,14 +85,14 @@ def _cluster(library: Library, parts: SplitResult, options: dict[str, Any]) -> C
     if parts.path.strip("/") not in {"", "0"}:
         raise SettingsError("a Cluster has one database: leave out what follows its nodes in the store's URL")
     account, at, addresses = parts.netloc.rpartition("@")
-    scheme, query = parts.scheme.partition("+")[0], f"?{parts.query}" if parts.query else ""
+    scheme = parts.scheme.partition("+")[0]
     hosts = [address.rpartition(":") for address in addresses.split(",")]
     seeds = [f"{host}:{int(port)}" if host else f"{port}:{_PORT}" for host, _, port in hosts]
 
     def make(address: str) -> Any:
         host, _, port = address.rpartition(":")
         shown = f"[{host}]" if ":" in host.strip("[]") and not host.startswith("[") else host
-        return _plain(library, f"{scheme}://{account}{at}{shown}:{port}/0{query}", options)
+        return _plain(library, f"{scheme}://{account}{at}{shown}:{port}/0", options)
 
     opened = ClusterClient(seeds, make, options["socket_timeout"])
     opened.node(seeds[0])  # connects to nothing yet: raises what is wrong with the URL
@@ -127,4 +127,4 @@ def _primary(library: Library, parts: SplitResult, options: dict[str, Any]) -> A
         socket_timeout=options["socket_timeout"],
     )
     known = {"username": unquote(user) or None, "password": unquote(password) or None}
-    return sentinel.master_for(service, library.client, db=int(db or 0), **known, **options, **secure)
+    return sentinel.master_for(service, library.client, **{"db": int(db or 0), **known, **options, **secure})

@@ -133,3 +133,13 @@ def test_a_review_is_off_or_ask_and_an_off_without_quotes_is_no_false(folder):
     for said in ("on", "no way", "true", "0"):
         folder.settings(f"reflection: {{review: {said}}}")
         assert "permitted: off or ask" in folder.refused(), said
+
+
+def test_lists_are_dumped_without_a_warning():
+    said = {
+        "observer_model": ["a", "b"],
+        "redaction": {"kinds": ["email"]},
+        "api": {"cors_origins": ["https://a.example"]},
+    }
+    dumped = MemorySettings.model_validate(said).model_dump(mode="json")  # warnings are errors here
+    assert dumped["observer_model"] == ["a", "b"]

@@ -21,10 +21,20 @@ from om_workers.tasks import broker, handover, wiring
 from om_workers.tasks.schedule import Scheduler
 
 
-def test_sentinels_are_written_as_the_broker_wants_them():
-    url, options = broker.address("redis+sentinel://u:p@a:1,b:2/shop/3")
-    assert url == "sentinel://u:p@a:1/3;sentinel://u:p@b:2/3"
-    assert options == {**broker.address("redis://h:1/0")[1], "master_name": "shop"}
+def test_addresses_are_written_as_the_broker_wants_them():
+    for said, url, options, tls in (
+        (
+            "redis+sentinel://u:p@a:1,b:2/shop/3",
+            "sentinel://u:p@a:1/3;sentinel://u:p@b:2/3",
+            {"master_name": "shop"},
+            None,
+        ),
+        ("redis://h:1/0?socket_timeout=5&protocol=3&db=2", "redis://h:1/2", {"socket_timeout": 5.0}, None),
+        ("redis://h/0?username=u&password=p", "redis://u:p@h/0", {}, None),
+        ("rediss://h:1/0", "rediss://h:1/0", {}, {"ssl_cert_reqs": "required"}),
+        ("rediss://h?ssl_cert_reqs=CERT_NONE", "rediss://h", {}, {"ssl_cert_reqs": "none"}),
+    ):
+        assert broker.address(said) == (url, {**broker.address("redis://h:1/0")[1], **options}, tls), said
 
 
 def test_queues_of_rabbitmq_are_kept_by_a_quorum_and_what_is_sent_is_confirmed():

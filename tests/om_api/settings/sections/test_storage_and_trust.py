@@ -3,7 +3,7 @@
 import pytest
 
 from om_api import SettingsError, load_settings
-from om_api.settings.sections.urls import safe_url
+from om_api.settings.sections.urls import safe_url, split_options
 
 
 def test_a_backend_of_sql_is_an_archive_beside_redis_and_a_server_is_named_by_url_or_by_host(folder):
@@ -81,3 +81,18 @@ def test_tools_and_threads_are_named_or_globbed_and_what_is_no_rule_is_refused_w
     for tools in ["{crm: maybe}", "[crm]", "{'': trusted}", "{crm: true}"]:
         with pytest.raises(SettingsError, match="trusted or untrusted"):
             _trust(tools=tools)
+
+
+def test_url_options_are_understood_as_redis_py_and_celery_spell_them_or_refused_in_one_sentence():
+    for query, options in [
+        ("ssl_cert_reqs=CERT_NONE&ssl_check_hostname=False", {"ssl_cert_reqs": "none", "ssl_check_hostname": False}),
+        ("ssl_cert_reqs=required&ssl_min_version=TLSv1_2", {"ssl_cert_reqs": "required", "ssl_min_version": 771}),
+        ("db=2&socket_timeout=1.5&client_name=a%20b", {"db": 2, "socket_timeout": 1.5, "client_name": "a b"}),
+    ]:
+        assert split_options(f"rediss://red:1/0?{query}") == ("rediss://red:1/0", options), query
+    for url, why in [("rediss://:hush@red?ssl_cert_reqs=maybe", "ssl_cert_reqs"), ("redis://red?visibility=1", "visibility"),
+                     ("redis://red?ssl_cert_reqs=none", "rediss://"), ("redis://red?socket_timeout=-1", "seconds"),
+                     ("redis://red?protocol=9", "2 or 3")]:  # fmt: skip
+        with pytest.raises(SettingsError, match=why) as refused:
+            split_options(url)
+        assert "hush" not in str(refused.value)
