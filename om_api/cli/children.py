@@ -17,7 +17,7 @@ FLOWER = ("flower",)
 API = ("api",)
 FLOWER_COLUMNS = "name,args,result,state,received,runtime"
 _LONGEST_PAUSE_S = 30.0
-_PACKAGES = (
+PACKAGES = (
     "celery",
     "genai_prices",
     "httpx2",
@@ -39,7 +39,7 @@ class Child(Process):
     def __init__(self, words: Sequence[str], environ: Mapping[str, str], show: Callable[[str, str], None]) -> None:
         self.name = words[0]
         if self.name not in _COMMANDS:
-            require("workers", *_PACKAGES, *(FLOWER if self.name in FLOWER else ()))
+            require("workers", *PACKAGES, *(FLOWER if self.name in FLOWER else ()))
         self._command = [sys.executable, *_COMMANDS.get(self.name, _CELERY), *words]
         self._environ = {**environ, "PYTHONUNBUFFERED": "1"}
         self._show = show

@@ -33,19 +33,21 @@ _KEPT = f"{_OTHER_SERVER}PREFIX"
 class Target:
     """What `--url` and `--config` say; settings and memory are made of it when a command needs them.
 
-    Unless it is `strict`, a command goes on though the base file is broken, and says so once.
+    Unless it is `strict`, a command goes on though the base file is broken, and says so once. `warn_unknown`: see load_settings.
     """
 
-    def __init__(self, url: str | None = None, folder: Path | None = None, *, strict: bool = True) -> None:
+    def __init__(
+        self, url: str | None = None, folder: Path | None = None, *, strict: bool = True, warn_unknown: bool = False
+    ) -> None:
         self.url = url
         self.folder = folder
-        self._strict = strict
+        self._strict, self._warn_unknown = strict, warn_unknown
         self._told = False
         self.attempt = CommandAttempt("", {})
 
     def settings(self) -> Settings:
         """The settings in force here; raises SettingsError."""
-        settings = self.load(self.folder, strict=self._strict)
+        settings = self.load(self.folder, strict=self._strict, warn_unknown=self._warn_unknown)
         if (broken := settings.broken_base) and not self._told:
             note(f"{broken.file}: {broken.text}; {_GOES_ON}")
             self._told = True
@@ -58,10 +60,18 @@ class Target:
             settings.refresh(self.run(stored_settings.read(keys_of(settings), settings.stored)))
         return settings
 
-    def load(self, folder: Path | None, *, strict: bool, environ: Mapping[str, str] | None = None) -> Settings:
+    def load(
+        self,
+        folder: Path | None,
+        *,
+        strict: bool,
+        environ: Mapping[str, str] | None = None,
+        warn_unknown: bool = False,
+    ) -> Settings:
         """The settings that a folder and an environment say, else this process's; raises SettingsError."""
         try:
-            return load_settings(folder, self._environ() if environ is None else environ, strict=strict)
+            own = self._environ() if environ is None else environ
+            return load_settings(folder, own, strict=strict, warn_unknown=warn_unknown)
         except SettingsError as error:
             raise SettingsError(self.origin(str(error))) from None
 

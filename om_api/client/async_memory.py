@@ -93,7 +93,7 @@ class AsyncObservationalMemory:
         tally: bool = True,
         ranker: Ranker | None = None,
     ) -> None:
-        self.settings = settings or load_settings()
+        self.settings = settings or load_settings(warn_unknown=True)
         telemetry.begin(self.settings, "cortex-om-client")
         self._connection = AsyncConnection(
             client if client is not None else open_async_client(self.settings.redis_url, timeout),

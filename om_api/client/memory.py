@@ -93,7 +93,7 @@ class ObservationalMemory:
         tally: bool = True,
         ranker: Ranker | None = None,
     ) -> None:
-        self.settings = settings or load_settings()
+        self.settings = settings or load_settings(warn_unknown=True)
         telemetry.begin(self.settings, "cortex-om-client")
         self._connection = Connection(
             client if client is not None else open_client(self.settings.redis_url, timeout),

@@ -1,6 +1,7 @@
 """What is installed here: its version; and, of an extra that is not, in one line which brings what is missing."""
 
 import sys
+from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 
@@ -56,8 +57,21 @@ def missing(error: ModuleNotFoundError, whole: str = "") -> MissingExtraError:
     raise error
 
 
+def require_all(wanted: Mapping[str, Sequence[str]]) -> None:
+    """Raise one MissingExtraError for every package of these extras that is not installed, with the command that installs all."""
+    lacking = {extra: [each for each in packages if not _is_there(each)] for extra, packages in wanted.items()}
+    extras = [extra for extra, packages in lacking.items() if packages]
+    if extras:
+        names = ", ".join(dict.fromkeys(each for packages in lacking.values() for each in packages))
+        raise MissingExtraError(f"not installed: {names}; pip install 'cortex-om[{','.join(extras)}]' installs them")
+
+
+def _is_there(package: str) -> bool:
+    return sys.modules.get(package) is not None or find_spec(package) is not None  # kombu, once loaded, has no spec
+
+
 def require(extra: str, *packages: str) -> None:
     """Raise MissingExtraError unless all these packages are installed; imports none."""
     for package in packages:
-        if sys.modules.get(package) is None and find_spec(package) is None:  # kombu, once it is loaded, has no spec
+        if not _is_there(package):
             raise missing(ModuleNotFoundError(name=package), extra)

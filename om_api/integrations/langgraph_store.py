@@ -59,7 +59,7 @@ class RedisStore(BaseStore):
         index: IndexConfig | None = None,
         ttl: TTLConfig | None = None,
     ) -> None:
-        settings = settings or load_settings()
+        settings = settings or load_settings(warn_unknown=True)
         self._connection = Connection(client if client is not None else open_client(settings.redis_url))
         self._owns = client is None
         self._keys, self._clock = keys_of(settings, cluster=self._connection.cluster), ServerClock()

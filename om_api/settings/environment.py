@@ -18,7 +18,19 @@ from om_api.settings.catalogue import (
 from om_api.settings.documents import halved, parse, plain
 from om_api.settings.sources import Layer, Stated
 
+_SIMILAR = 0.8  # of 1: the likeness of two names of which one was probably meant to be the other
 _OF_MODEL = re.compile(rf"OM_MODELS__(?P<name>[A-Z0-9_]+?)__(?P<field>{'|'.join(MODEL_FIELDS).upper()})")
+
+
+def unknown_variables(environ: Mapping[str, str]) -> dict[str, str | None]:
+    """The `OM_…` variables that set nothing, each with the similar name that was probably meant, if one is similar."""
+    known = [*VARIABLES, *OTHER_VARIABLES]
+    unknown = [
+        name
+        for name, text in sorted(environ.items())
+        if name.startswith("OM_") and text and name not in known and not _OF_MODEL.fullmatch(name)
+    ]
+    return {name: next(iter(get_close_matches(name, known, 1, cutoff=_SIMILAR)), None) for name in unknown}
 
 
 def environment_layer(environ: Mapping[str, str], models: Iterable[str]) -> Layer:

@@ -13,10 +13,13 @@ import msgspec
 
 from om_api.domain.errors import SettingsError
 from om_api.settings.catalogue import BASE_FILE, MODEL_FIELDS, SETTINGS, Key, about, dotted
+from om_api.settings.documents import plain
+from om_api.settings.environment import unknown_variables
 from om_api.settings.files import match
 from om_api.settings.fingerprint import fingerprint_of
 from om_api.settings.folder import Folder
 from om_api.settings.loaded import FileProblem, Loaded, is_system_wide, problem_of
+from om_api.settings.logs import library_log
 from om_api.settings.memory_settings import MemorySettings
 from om_api.settings.model_settings import ModelSettings
 from om_api.settings.sections import urls
@@ -24,6 +27,7 @@ from om_api.settings.sources import DEFAULT, Effective
 from om_api.settings.stored_layers import StoredTexts
 
 _HIDDEN = "***"
+_warned: set[str] = set()  # unknown variables that this process logged
 
 
 class Settings:
@@ -246,20 +250,37 @@ def _without_secrets(settings: Settings, path: Key, value: Any) -> Any:
 
 
 def load_settings(
-    config_dir: str | os.PathLike[str] | None = None, environ: Mapping[str, str] | None = None, *, strict: bool = True
+    config_dir: str | os.PathLike[str] | None = None,
+    environ: Mapping[str, str] | None = None,
+    *,
+    strict: bool = True,
+    warn_unknown: bool = False,
 ) -> Settings:
     """Load the configuration of this process.
 
     The folder is `config_dir`, else $OM_CONFIG_DIR, else ./config once it holds observational-memory.yaml or agents/, until when
     defaults and environment are all there is. `environ` is the process's own unless given. Raises SettingsError
     that names file or variable, key and what is permitted; a broken override of one agent is a problem, not an error. With
-    `strict` False a broken base file is one, too: what of it can be in force is, and the defaults for the rest.
+    `strict` False a broken base file is one, too: what of it can be in force is, and the defaults for the rest. With
+    `warn_unknown` an unknown `OM_…` variable is ignored and logged, once for each name, instead of an error.
     """
     environ = dict(os.environ if environ is None else environ)
+    if warn_unknown:
+        _drop_unknown(environ)
     stated = environ.get("OM_CONFIG_DIR") or None if config_dir is None else config_dir
     if stated is None:
         return Settings(Folder(Path("config"), environ, optional=True), strict=strict)
     return Settings(Folder(_folder(stated), environ), strict=strict)
+
+
+def _drop_unknown(environ: dict[str, str]) -> None:
+    unknown = unknown_variables(environ)
+    for name in unknown:
+        del environ[name]
+    if new := {name: near for name, near in unknown.items() if name not in _warned}:
+        _warned.update(new)
+        names = [plain(f"{name} (did you mean {near}?)" if near else name) for name, near in new.items()]
+        library_log().warning("unknown_variables_ignored", variables=names)
 
 
 def _folder(stated: object) -> Path:

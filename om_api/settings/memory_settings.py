@@ -403,7 +403,7 @@ class MemorySettings(Group):
     stop_grace: Seconds = duration(
         25, "how long a worker that is told to stop waits for models; then others go on", least=0
     )
-    flower_ticks: bool = switch("true: Flower shows ticks too, one row for each that did something", on=False)
+    flower_ticks: bool = switch("whether Flower shows ticks, one row for each that did something", on=True)
     max_observations: int = number(
         1_000, "more of them force a reflection; nothing is dropped", 1, 1_000_000, "observations"
     )

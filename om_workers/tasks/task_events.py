@@ -18,7 +18,7 @@ from celery.events.dispatcher import EventDispatcher
 
 from om_api.domain.values import Outcome
 
-TICKS = frozenset({"om.observer_tick", "om.reflector_tick", "om.webhooks", "om.sweep"})
+TICKS = frozenset({"om.observer_tick", "om.reflector_tick", "om.webhooks", "om.sweep", "om.archive"})
 HELD = 100  # ticks that have begun and not ended
 MOST = 5_000  # events that wait for a broker that is away
 _EVERY_S = 0.5

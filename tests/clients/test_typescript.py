@@ -210,6 +210,6 @@ def test_the_tarball_holds_what_it_should_with_types_in_esm_and_cjs_and_brings_n
 def test_the_quick_start_runs_as_its_page_shows_it(node, installed_package, environ):
     folder, _ = installed_package
     with api_started({name: text for name, text in environ.items() if name.startswith("OM_")}, cwd=folder) as url:
-        said = node.run(folder, "agent.mjs", environ={"OM_URL": url, "OM_KEY": environ["TEST_KEY"]})
+        said = node.run(folder, "agent.mjs", environ={"CORTEX_URL": url, "CORTEX_KEY": environ["TEST_KEY"]})
     assert said.splitlines() == ["I have read 1 messages.", "I have read 3 messages.",
         "My flight to Oslo is on Friday."]  # fmt: skip

@@ -131,7 +131,7 @@ def test_examples_of_settings_can_be_in_force_and_their_models_be_used(tmp_path)
 def test_every_framework_has_a_page_an_extra_and_an_adapter():
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     for name, framework in FRAMEWORKS.items():
-        assert f"cortex-om[{framework.extra}]" in TEXTS[ROOT / "docs" / "frameworks" / f"{name}.md"]
+        assert f"cortex-om[{framework.extra}" in TEXTS[ROOT / "docs" / "frameworks" / f"{name}.md"]
         assert framework.extra in extras, name
         assert (ROOT / "om_api" / "integrations" / f"{name}.py").exists(), name
 
@@ -160,3 +160,12 @@ def test_a_generated_page_is_what_the_code_says(monkeypatch):
     stale = [page.name for page, made in pages.made().items() if page.read_text() != made]
 
     assert stale == [], "run make docs"
+
+
+def test_install_lines_of_framework_pages_bring_what_the_page_uses():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    for page in (ROOT / "docs" / "frameworks").glob("*.md"):
+        text = page.read_text(encoding="utf-8")
+        lines = [set(each.split(",")) for each in re.findall(r"pip install 'cortex-om\[(.+?)\]'", text)]
+        assert set.union(*lines) <= extras.keys(), page.name
+        assert any({"workers", "http", "cli", "embedded"} <= each for each in lines), page.name

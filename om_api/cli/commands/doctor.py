@@ -1,14 +1,30 @@
-"""`om doctor`: what is wrong with a running system, and what to do about it."""
+"""`om doctor` and `om health`: what is wrong with a running system, and whether one process of it is healthy."""
 
+import socket
+import subprocess
 import sys
+import time
+from collections.abc import Callable, Iterable
+from http import HTTPStatus
+from http.client import HTTPConnection, HTTPException
+from itertools import pairwise
+from pathlib import Path
 
+import click
+
+from om_api.cli.children import API, BEAT, FLOWER, WORKER
 from om_api.cli.output import json_option, note, print_json, print_line
-from om_api.cli.target import Target, command
+from om_api.cli.target import Target, command, stated_port
 from om_api.ops.diagnosis import Finding
 from om_api.ops.doctor import examine
+from om_api.settings import Settings
 
 _UNREACHED = 2
 _INDENT = 20  # where what a finding says begins
+_BEAT_S = 60  # a beat sends something every ten seconds
+_ANSWER_S = 4
+_PING_S = 15
+_PROC = Path("/proc")
 
 
 @command("om doctor", "om doctor --json | jq '.[] | select(.level == \"error\")'")
@@ -35,3 +51,90 @@ def doctor(target: Target, as_json: bool) -> None:
 def _line(finding: Finding) -> str:
     do = f" -> {finding.do}" if finding.do else ""
     return " ".join(f"{finding.level:<8} {finding.about:<10} {finding.says}{do}".splitlines())
+
+
+@command("om health", "om health worker")
+@click.argument("role", type=click.Choice([*WORKER[:1], *BEAT, *FLOWER, *API]), required=False)
+def health(target: Target, role: str | None) -> None:
+    """Check the worker, beat, Flower or API that runs here; exit code 0 if it is healthy, else 1.
+
+    Without ROLE: the one that runs in this container. The worker must answer Celery's ping, the beat must have touched
+    OM_BEAT_FILE within a minute, Flower and the API must answer over HTTP at OM_FLOWER_PORT (5555) and OM_API_PORT (8000).
+    """
+    role = role or running_role(_command_lines())
+    if role is None:
+        problem = "no process of cortex-om runs here; name one: worker, beat, flower or api"
+    else:
+        problem = _CHECKS[role](target.settings())
+    if problem:
+        note(f"unhealthy: {problem}")
+        sys.exit(1)
+    note(f"{role}: healthy")
+
+
+def running_role(command_lines: Iterable[list[str]]) -> str | None:
+    """The role of the first of these command lines that is one of ours."""
+    for words in command_lines:
+        if "om_workers.app" in words:
+            return next((word for word in words if word in {*WORKER, *BEAT, *FLOWER}), None)
+        if any(Path(word).name == "om" and after == "api" for word, after in pairwise(words)):
+            return "api"
+    return None
+
+
+def _command_lines() -> Iterable[list[str]]:
+    """The words of each process of this container, the oldest first."""
+    for folder in sorted(_PROC.glob("[0-9]*"), key=lambda folder: int(folder.name)):
+        try:
+            yield (folder / "cmdline").read_bytes().decode(errors="replace").split("\0")
+        except OSError:  # it has ended
+            continue
+
+
+def _worker_problem(_: Settings) -> str:
+    name = f"celery@{socket.gethostname()}"
+    asked = ["-m", "celery", "-A", "om_workers.app", "inspect", "ping", "--timeout", "5", "--destination", name]
+    try:
+        done = subprocess.run([sys.executable, *asked], capture_output=True, timeout=_PING_S, check=False)  # noqa: S603 -- no word of it is anybody's
+    except subprocess.TimeoutExpired:
+        return f"the ping of {name} took more than {_PING_S} s"
+    return "" if done.returncode == 0 else f"{name} does not answer Celery's ping"
+
+
+def _beat_problem(settings: Settings) -> str:
+    file = settings.variable("OM_BEAT_FILE")
+    if not file:
+        return "OM_BEAT_FILE is not set; set it to a file that the beat may write"
+    try:
+        age = time.time() - Path(file).stat().st_mtime
+    except OSError:
+        return f"{file} does not exist: no tick was sent yet"
+    return "" if age < _BEAT_S else f"the last tick was sent {age:,.0f} s ago"
+
+
+def _flower_problem(settings: Settings) -> str:
+    return _http_problem(stated_port(settings, "OM_FLOWER_PORT", 5555), "/healthcheck")
+
+
+def _api_problem(settings: Settings) -> str:
+    return _http_problem(stated_port(settings, "OM_API_PORT", 8000), "/healthz")
+
+
+def _http_problem(port: int, path: str) -> str:
+    connection = HTTPConnection("127.0.0.1", port, timeout=_ANSWER_S)
+    try:
+        connection.request("GET", path)
+        status = connection.getresponse().status
+    except (OSError, HTTPException) as error:
+        return f"port {port} does not answer {path}: {error}"
+    finally:
+        connection.close()
+    return "" if status == HTTPStatus.OK else f"port {port} answers {path} with {status}"
+
+
+_CHECKS: dict[str, Callable[[Settings], str]] = {
+    "worker": _worker_problem,
+    "beat": _beat_problem,
+    "flower": _flower_problem,
+    "api": _api_problem,
+}

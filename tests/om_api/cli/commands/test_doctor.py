@@ -1,6 +1,8 @@
 """`om doctor` against servers that are ill in every way: each trouble is one line with its remedy."""
 
 import json
+import os
+import time
 
 import pytest
 from ports import reserve_port
@@ -8,6 +10,7 @@ from servers import BINARIES, Server
 from world import SMALL, World
 
 from om_api.archive.opening import open_archive
+from om_api.cli.commands.doctor import running_role
 from om_api.store.fleet import presence
 from om_api.store.fleet.presence import Ticked
 from om_api.store.memory import due
@@ -147,3 +150,27 @@ def test_an_archive_that_is_away_is_named_and_a_backend_of_sql_explained(well, d
     monkeypatch.setenv("OM_STORAGE__BACKEND", "sqlite")
     storage = doctor()[1]["storage"]
     assert (storage["level"], "Redis stays the hot store" in storage["says"]) == ("note", True)
+
+
+def test_health_finds_the_role_by_the_command_line():
+    for line, role in (
+        ("python /usr/local/bin/celery -A om_workers.app worker --without-gossip", "worker"),
+        ("celery -A om_workers.app flower --port=5555", "flower"),
+        ("/usr/local/bin/python /usr/local/bin/om api --port 8000", "api"),
+        ("om health api-x", None),
+    ):
+        assert running_role([["sh", "-c", line], line.split()]) == role, line
+
+
+def test_health_says_why_a_process_is_unhealthy(bare, tmp_path, monkeypatch):
+    """A beat sends something every ten seconds; the port of the API answers nobody."""
+    monkeypatch.setenv("OM_API_PORT", str(reserve_port()))
+    monkeypatch.setenv("OM_BEAT_FILE", str(tmp_path / "beat"))
+    for seconds, code, says in ((None, 1, "does not exist"), (120, 1, "120 s ago"), (5, 0, "beat: healthy")):
+        if seconds is not None:
+            (tmp_path / "beat").touch()
+            os.utime(tmp_path / "beat", (time.time() - seconds,) * 2)
+        result = bare("health", "beat")
+        assert (result.exit_code, says in result.stderr) == (code, True), seconds
+    refused = bare("health", "api")
+    assert (refused.exit_code, "refused" in refused.stderr) == (1, True)
