@@ -22,7 +22,10 @@ def result(name, value="found", **fields):
 
 
 def context(*turns, activations=0, reflected=False, task=""):
-    messages = [Message(role=role, content=content, at=NOW + i) for i, (role, content) in enumerate(turns)]
+    messages = [
+        Message(role=role, content=content, at=NOW + i, name=name[0] if name else None)
+        for i, (role, content, *name) in enumerate(turns)
+    ]
     observations = [
         Observation(id=f"o{i}", thread_id="t1", activation=f"a{i}", text=f"fact {i}") for i in range(activations)
     ]

@@ -51,7 +51,7 @@ def _role(turn: Turn) -> str:
 def _parts(turn: Turn) -> list[Wire]:
     if turn.role == "system":
         return [_text(reminder(turn.text))]
-    said = [_said(part, turn.role) for part in turn.parts]
+    said = [_said(part, turn.role) for part in turn.said]
     thoughts = [_thought(part) for part in turn.thoughts if _is_anthropics(part)]
     return [*thoughts, *said, *map(_call, turn.calls), *map(_result, turn.results)]
 

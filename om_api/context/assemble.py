@@ -93,9 +93,12 @@ class Context(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def _turns(self) -> list[Turn]:
         return self.made.turns(self.made.tail.shown, self.made.tail.parted)
 
-    def as_openai(self) -> list[dict[str, Any]]:
-        """The `messages` of a chat request to OpenAI or anyone compatible."""
-        return openai_messages(self.made.framing, self._turns, self.made.system())
+    def as_openai(self, *, plain: bool = False) -> list[dict[str, Any]]:
+        """The `messages` of a chat request to OpenAI or anyone compatible.
+
+        With `plain` names of speakers stand in the text instead of the field `name`, as some compatible endpoints need it.
+        """
+        return openai_messages(self.made.framing, self._turns, self.made.system(), plain=plain)
 
     def as_openai_responses(self) -> list[dict[str, Any]]:
         """The `input` of a request to OpenAI's Responses API."""

@@ -27,7 +27,7 @@ def _text(text: str) -> Wire:
 def _parts(turn: Turn) -> list[Wire]:
     if turn.role == "system":
         return [_text(reminder(turn.text))]
-    return [*map(_said, turn.parts), *_calls(turn.calls), *map(_result, turn.results)]
+    return [*map(_said, turn.said), *_calls(turn.calls), *map(_result, turn.results)]
 
 
 def _said(part: Wire) -> Wire:

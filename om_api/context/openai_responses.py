@@ -24,7 +24,7 @@ def _items(turn: Turn) -> list[Wire]:
     if turn.calls:
         said = [_message("assistant", turn.text)] if turn.text else []
         return [*said, *(_call(*asked) for asked in turn.asked)]
-    return [_message(turn.role, turn.words if turn.words is not None else [_part(part) for part in turn.parts])]
+    return [_message(turn.role, turn.words if turn.words is not None else [_part(part) for part in turn.said])]
 
 
 def _message(role: str, content: str | list[Wire]) -> Wire:

@@ -15,10 +15,11 @@ _LONGEST_URL = 300
 
 
 def plain(message: Message) -> str:
-    """The whole message as escaped text: its text, tool parts in brackets, attachments by name."""
+    """The whole message as escaped text: who speaks, its text, tool parts in brackets, attachments by name."""
+    lead = f"{speaker}: " if (speaker := message.speaker) else ""
     if isinstance(message.content, str):
-        return escape(message.content)
-    return escape("\n".join(map(part_text, message.content)))  # again: a tag may be split between two parts
+        return lead + escape(message.content)
+    return lead + escape("\n".join(map(part_text, message.content)))  # again: a tag may be split between two parts
 
 
 def part_text(part: Mapping[str, Any]) -> str:

@@ -20,6 +20,7 @@ from om_api.domain.vendors.ours import THOUGHTS
 _WIRE_ID = re.compile(r"[A-Za-z0-9_-]{1,40}")
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 _LONGEST_NAME = 64
+_FIELD_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")  # what OpenAI's field `name` may hold
 
 
 class ToolCall(NamedTuple):
@@ -44,7 +45,8 @@ class Turn(msgspec.Struct, dict=True):
     `parts` are texts (escaped, never blank) and, in role user, images with a url. `calls` (role assistant) and
     `results` (role tool) match one to one: the turn after one with calls holds their results and nothing else.
     `thoughts` are what came with the calls, as it was written: some providers want it back, no other may have it. `day` is
-    when a user's words were said.
+    when a user's words were said, and `line` says that another day begins. `speaker` is the name of a user who says one, and
+    `name` the same, or an assistant's, where it may stand in OpenAI's field of that name.
     """
 
     role: str
@@ -53,16 +55,35 @@ class Turn(msgspec.Struct, dict=True):
     results: list[Part] = []
     thoughts: list[Part] = []
     day: Day = None
+    line: Part | None = None
+    speaker: str = ""
+    name: str = ""
+
+    @cached_property
+    def said(self) -> list[Part]:
+        """What is said: behind the line of its day, and with the speaker's name before the first text."""
+        return self._led([{"type": "text", "text": f"{self.speaker}: "}] if self.speaker else [])
+
+    @cached_property
+    def unsigned(self) -> list[Part]:
+        """The same without the speaker's name, for a provider that has a field for it."""
+        return self._led([])
+
+    def _led(self, lead: list[Part]) -> list[Part]:
+        parts = self.parts
+        if lead and parts and parts[0]["type"] == "text":
+            lead, parts = [{"type": "text", "text": lead[0]["text"] + parts[0]["text"]}], parts[1:]
+        return [*([self.line] if self.line else []), *lead, *parts]
 
     @property
     def text(self) -> str:
         """The texts, a line each."""
-        return "\n".join(part["text"] for part in self.parts if part["type"] == "text")
+        return text_of(self.said) or ""
 
     @cached_property
     def words(self) -> str | None:
         """The text of a turn that is nothing else; None for any other."""
-        is_text = not self.calls and not self.results and all(part["type"] == "text" for part in self.parts)
+        is_text = not self.calls and not self.results and is_only_text(self.said)
         return self.text if is_text else None
 
     @cached_property
@@ -75,6 +96,16 @@ class Turn(msgspec.Struct, dict=True):
     def answered(self) -> list[ToolAnswer]:
         """The results, as text."""
         return [ToolAnswer(wire_id(part), result_text(part), bool(part.get("is_error"))) for part in self.results]
+
+
+def text_of(parts: Iterable[Part]) -> str:
+    """The texts of parts, a line each."""
+    return "\n".join(part["text"] for part in parts if part["type"] == "text")
+
+
+def is_only_text(parts: Iterable[Part]) -> bool:
+    """Whether parts are nothing but texts."""
+    return all(part["type"] == "text" for part in parts)
 
 
 class _Piece(NamedTuple):
@@ -134,7 +165,7 @@ def _dated(made: list[Turn], day: Day, parted: Parted) -> Day:
     for turn in made:
         if turn.day:
             if line := parted.crossed(day, turn.day):
-                turn.parts.insert(0, {"type": "text", "text": line.text})
+                turn.line = {"type": "text", "text": line.text}
             day = turn.day
     return day
 
@@ -148,7 +179,7 @@ def _arranged(messages: Sequence[Message], days: Sequence[Day]) -> list[Turn]:
             made += _results(run, pairs)
         pairs = _pairs(run, answers) if (lane, following) == ("assistant", "result") else []
         if lane != "result":
-            made += _calls(run, pairs) if pairs else _said(lane, run, days)
+            made += _calls(run, pairs, messages) if pairs else _said(lane, run, days, messages)
     return made
 
 
@@ -182,7 +213,7 @@ def _told_apart(made: list[Turn], used: set[str]) -> list[Turn]:
     for place, turn in enumerate(made):
         if turn.calls:
             names = [_unused(call_id(call) or f"call_{wire_name(call)}", used) for call in turn.calls]
-            made[place] = Turn(turn.role, turn.parts, _renamed(turn.calls, names), thoughts=turn.thoughts)
+            made[place] = msgspec.structs.replace(turn, calls=_renamed(turn.calls, names))
             made[place + 1] = Turn("tool", results=_renamed(made[place + 1].results, names))
     return made
 
@@ -228,11 +259,12 @@ def _of(kind: str, run: list[_Piece]) -> list[Part]:
     return [piece.part for piece in run if piece.part["type"] == kind]
 
 
-def _calls(run: list[_Piece], pairs: Sequence[tuple[Part, Part]]) -> list[Turn]:
+def _calls(run: list[_Piece], pairs: Sequence[tuple[Part, Part]], messages: Sequence[Message]) -> list[Turn]:
     calls = [call for call, _ in pairs]
     rest = [piece.part for piece in run if not _among(piece.part, calls)]
     thoughts = [part for part in rest if part["type"] in THOUGHTS]
-    return [Turn("assistant", _sayable("assistant", rest), calls, thoughts=thoughts)]
+    name = _field_name(messages[run[0].message])
+    return [Turn("assistant", _sayable("assistant", rest), calls, thoughts=thoughts, name=name)]
 
 
 def _results(run: list[_Piece], pairs: Sequence[tuple[Part, Part]]) -> list[Turn]:
@@ -251,12 +283,22 @@ def _as_result(part: Part) -> Part:
     return part if part["type"] == "tool-result" else {"type": "tool-result", "result": part["text"]}
 
 
-def _said(lane: str, run: list[_Piece], days: Sequence[Day]) -> list[Turn]:
-    messages = groupby(run, key=lambda piece: piece.message)
-    return [
-        Turn(lane, _sayable(lane, [piece.part for piece in pieces]), day=days[number] if lane == "user" else None)
-        for number, pieces in messages
-    ]
+def _said(lane: str, run: list[_Piece], days: Sequence[Day], messages: Sequence[Message]) -> list[Turn]:
+    made: list[Turn] = []
+    for number, pieces in groupby(run, key=lambda piece: piece.message):
+        message, parts = messages[number], _sayable(lane, [piece.part for piece in pieces])
+        turn = Turn(lane, parts, name=_field_name(message))
+        if lane == "user":
+            turn.day, turn.speaker = days[number], message.speaker
+        made.append(turn)
+    return made
+
+
+def _field_name(message: Message) -> str:
+    """The speaker as OpenAI's field `name` takes it; "" where it may not stand there, or could pass for a role."""
+    name, speaker = message.name or "", message.speaker
+    fits = bool(speaker) and _FIELD_NAME.fullmatch(name) is not None
+    return name if fits and (message.role == "assistant" or name == speaker) else ""
 
 
 def _sayable(role: str, parts: Iterable[Part]) -> list[Part]:

@@ -19,12 +19,13 @@ _OF_TOOLS = {"tool-call", "tool-result"}
 
 
 def count_message(message: Message, count: Count) -> int:
-    """Tokens of a message: what its writer said, else 4 for the turn and what its parts weigh."""
+    """Tokens of a message: what its writer said, else 4 for the turn, its speaker's name and what its parts weigh."""
     if message.tokens is not None:
         return message.tokens
+    turn = TURN + (count(f"{speaker}: ") if (speaker := message.speaker) else 0)
     if isinstance(message.content, str):
-        return TURN + count(message.content)
-    return TURN + sum(count_part(part, count) for part in message.content)
+        return turn + count(message.content)
+    return turn + sum(count_part(part, count) for part in message.content)
 
 
 def count_part(part: Mapping[str, Any], count: Count) -> int:

@@ -1,11 +1,14 @@
 """One turn of a conversation as an agent wrote it, and what can be wrong with it."""
 
+import re
+import unicodedata
 from datetime import datetime
 from typing import Any, TypeGuard
 
 import msgspec
 
 from om_api.domain.errors import InvalidInputError
+from om_api.domain.folding import one_line
 from om_api.domain.values import is_id, shown, to_ms
 from om_api.domain.vendors.message import ROLES as VENDORS_ROLES
 from om_api.domain.vendors.message import to_wire
@@ -18,6 +21,11 @@ PART_TYPES = ("text", "tool-call", "tool-result", "image", "file", *THOUGHTS)
 MAX_TOKENS = 10_000_000
 TOO_LONG = "it holds a number that is too long for readers of JSON (more than 4,300 digits, or beyond 1e308): write it as a text"
 _NO_CHAT = (None, None)
+LONGEST_SPEAKER = 64
+_NOT_IN_SPEAKERS = str.maketrans(dict.fromkeys(':：<>＜＞﹤﹥[]"', " "))
+_OUR_LABELS = re.compile(
+    r"\W*(?:the )?(?:user|human|assistant|agent|ai|model|system|developer|tool|function)\b", re.IGNORECASE
+)
 
 
 class Message(msgspec.Struct, kw_only=True, omit_defaults=True):
@@ -87,6 +95,23 @@ class Message(msgspec.Struct, kw_only=True, omit_defaults=True):
     def parts(self) -> list[dict[str, Any]]:
         """The content as a list of parts, text or not."""
         return [{"type": "text", "text": self.content}] if isinstance(self.content, str) else self.content
+
+    @property
+    def speaker(self) -> str:
+        """Who said it, from `name`: one line of at most 64 characters; "" where there is no name, and for tools and the system.
+
+        A user whose name begins like a role of ours (`Assistant`, `System`) is `User "Assistant"`; an assistant is always
+        `Assistant "planner"`.
+        """
+        if not self.name or self.role not in {"user", "assistant"}:
+            return ""
+        name = unicodedata.normalize("NFKC", self.name[: 4 * LONGEST_SPEAKER]).translate(_NOT_IN_SPEAKERS)
+        name = one_line(name)[:LONGEST_SPEAKER].strip()
+        if not name or name.casefold() == self.role:
+            return ""
+        if self.role == "user" and not _OUR_LABELS.match(name):
+            return name
+        return f'{self.role.capitalize()} "{name}"'
 
     def text(self) -> str:
         """The visible text of the content; tool parts and attachments are left out."""

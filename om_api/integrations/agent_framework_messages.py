@@ -39,7 +39,8 @@ def held_of(messages: Sequence[Message], foreign: Collection[str] = ()) -> list[
         before, n = (own, 0) if own else (before, n + 1) if each.role in _REPLIES else ("", 0) if parts else (before, n)
         only = parts[0]["text"] if len(parts) == 1 and parts[0].keys() == {"type", "text"} else parts
         name = f"{before}.{n}" if before else None
-        held.append(HeldItems((each,), (kept_as({"role": each.role, "content": only}, name),) if parts else ()))
+        said = {"role": each.role, "content": only, "name": each.author_name}
+        held.append(HeldItems((each,), (kept_as(said, name),) if parts else ()))
     return held
 
 
@@ -68,7 +69,7 @@ def _parts(message: Message) -> Iterator[Part]:
 
 def rendered(context: Context) -> list[Any]:
     """What a context holds, as the framework's messages."""
-    return [_message(each) for each in context.as_openai()]
+    return [_message(each) for each in context.as_openai(plain=True)]
 
 
 def _message(given: dict[str, Any]) -> Message:

@@ -35,7 +35,7 @@ def _given(message: Message) -> dict[str, Any]:
         return {"role": "assistant", "content": content, "tool_calls": message.tool_calls}
     attached = [*_media("image", message.images), *_media("file", message.files), *_media("file", message.audio)]
     said = content if isinstance(content, list) else [{"type": "text", "text": content}] if content else []
-    return {"role": "user", "content": [*said, *attached] if attached else content}
+    return {"role": "user", "content": [*said, *attached] if attached else content, "name": message.name}
 
 
 def _media(kind: str, found: Sequence[Any] | None) -> list[Part]:
@@ -64,7 +64,7 @@ def with_notes(view: ModelView) -> list[Message]:
 def rendered(context: Context) -> list[Any]:
     """What a context holds, as Agno's messages."""
     names: dict[str, str] = {}
-    return [_message(each, names) for each in context.as_openai()]
+    return [_message(each, names) for each in context.as_openai(plain=True)]
 
 
 def _message(given: dict[str, Any], names: dict[str, str]) -> Message:

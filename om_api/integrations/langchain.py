@@ -112,19 +112,21 @@ def _given(message: BaseMessage) -> dict[str, Any]:
         failed = {"is_error": True} if message.status == "error" else {}
         result = {"tool_call_id": message.tool_call_id, "name": message.name, "result": content, **failed}
         return {"role": "tool", "content": [{"type": "tool-result", **result}]}
+    name = {"name": message.name} if message.name else {}
     if not isinstance(message, AIMessage):
-        return {"role": "user", "content": content}
+        return {"role": "user", "content": content, **name}
     if isinstance(content, list):
         content = [each for each in content if not (isinstance(each, dict) and each.get("type") in _CALLS)]
     calls = [
         {"function": {"name": each["name"], "arguments": each["args"]}, "id": each["id"]} for each in message.tool_calls
     ]
-    return {"role": "assistant", "content": content, "tool_calls": calls}
+    return {"role": "assistant", "content": content, "tool_calls": calls, **name}
 
 
 def _render(context: Context) -> list[Any]:
     return [
-        HumanMessage(each.content) if each.type == "user" else each for each in convert_to_messages(context.as_openai())
+        HumanMessage(each.content, name=each.name) if each.type == "user" else each
+        for each in convert_to_messages(context.as_openai())
     ]
 
 

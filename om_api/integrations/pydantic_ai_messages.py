@@ -113,7 +113,7 @@ _KINDS: dict[str, Callable[[Any], list[Part]]] = {
 def rendered(context: Context) -> list[Any]:
     """What a context holds, as requests and responses."""
     names: dict[str, str] = {}
-    return [_message(each, names) for each in context.as_openai()]
+    return [_message(each, names) for each in context.as_openai(plain=True)]
 
 
 def _message(given: dict[str, Any], names: dict[str, str]) -> ModelMessage:

@@ -77,24 +77,27 @@ class Parts:
         self._seen: set[tuple[str, str, str]] = set()
         self._names: dict[str, str] = {}  # of the tools that were called, by the id of the call
 
-    def said(self, role: str, part: Mapping[str, Any]) -> Iterator[Utterance]:
-        """Yield what a part says; nothing for an empty text, a thought, or a call or outcome that said the same before."""
-        kind = part["type"]
+    def said(self, role: str, part: Mapping[str, Any], speaker: str = "") -> Iterator[Utterance]:
+        """Yield what a part says; nothing for an empty text, a thought, or a call or outcome that said the same before.
+
+        A `speaker` is named instead of the role.
+        """
+        kind, label = part["type"], speaker or _LABELS[role]
         if kind == "text":
-            yield from self._text(role, str(part.get("text", "")))
+            yield from self._text(label, str(part.get("text", "")), capped=role == "tool")
         elif kind in _SHOWN:
-            yield Utterance(_LABELS[role], self._attachments.placeholder(part))
+            yield Utterance(label, self._attachments.placeholder(part))
         elif kind not in _OF_TOOLS:
-            yield from () if kind in THOUGHTS else [Utterance(_LABELS[role], placeholder(part))]
+            yield from () if kind in THOUGHTS else [Utterance(label, placeholder(part))]
         elif self._is_new(kind, part):
             yield self._call(part) if kind == "tool-call" else self._outcome(part)
 
-    def _text(self, role: str, text: str) -> Iterator[Utterance]:
+    def _text(self, label: str, text: str, *, capped: bool) -> Iterator[Utterance]:
         """All of it is its speaker's: a reminder in tags may have been written by anybody."""
         said = without_encoded(text)
-        said = (self._capped(said) if role == "tool" else said).strip()
+        said = (self._capped(said) if capped else said).strip()
         if said:
-            yield Utterance(_LABELS[role], said)
+            yield Utterance(label, said)
 
     def _is_new(self, kind: str, part: Mapping[str, Any]) -> bool:
         """Agents repeat calls and outcomes as they were; another one under an id used before is another one."""

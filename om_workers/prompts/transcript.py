@@ -19,9 +19,10 @@ _NOON = 12
 def format_messages(messages: Sequence[Message], timezone: str, count: Callable[[str], int]) -> str:
     """Return the messages as text, in their order, escaped; "" if nothing of them can be seen.
 
-    `Dec 4 2025:` where the date changes, then `Label (9:15 AM): text`, the time only where it differs from the line
-    before or a tool speaks. A call or outcome that is repeated under its tool_call_id stands once; a result of more than 10,000
-    tokens is cut. Whatever a text looks like, only its first line begins where heads do: the others stand behind a tab.
+    `Dec 4 2025:` where the date changes, then `Label (9:15 AM): text`: the label is the speaker's name or role, the time stands
+    only where it differs from the line before or a tool speaks. A call or outcome that is repeated under its tool_call_id stands
+    once; a result of more than 10,000 tokens is cut. Whatever a text looks like, only its first line begins where heads do: the
+    others stand behind a tab.
     A message without a time shows none.
     """
     return _formatted(messages, zone_of(timezone), Parts(count, Attachments()))
@@ -41,7 +42,7 @@ def _formatted(messages: Sequence[Message], zone: ZoneInfo, parts: Parts) -> str
     transcript = _Transcript(zone)
     for message in messages:
         for part in message.parts:
-            for line in parts.said(message.role, part):
+            for line in parts.said(message.role, part, message.speaker):
                 transcript.write(line, _at(message, part))
     return escape("\n".join(transcript.lines))
 

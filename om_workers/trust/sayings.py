@@ -49,7 +49,7 @@ def _of(message: Message, part: Mapping[str, Any], trust: Trust, distrusted: str
     said = "\n".join(leaves({key: value for key, value in part.items() if key in _SAID}))
     trusted = trust.of_role(message.role) and not distrusted
     if message.role == "user" and trusted:
-        yield from _own_and_pasted(said, handed_on=part["type"] != "text")
+        yield from _own_and_pasted(said, message.speaker, handed_on=part["type"] != "text")
     else:
         source = distrusted or ("somebody who writes as the user" if message.role == "user" else f"the {message.role}")
         yield Saying(source, said, trusted, own=trusted and message.role == "system")
@@ -76,9 +76,9 @@ def leaves(value: Any, deep: int = 0) -> Iterator[str]:
 _DEEP = 50
 
 
-def _own_and_pasted(text: str, *, handed_on: bool) -> Iterator[Saying]:
+def _own_and_pasted(text: str, speaker: str, *, handed_on: bool) -> Iterator[Saying]:
     own, pasted = ([], [text]) if handed_on else parted(text)
-    if own:
-        yield Saying("the user", "\n".join(own), trusted=True, own=True)
+    if own:  # notes name the speaker, so the name is among what was heard
+        yield Saying("the user", "\n".join([*own, *filter(None, [speaker])]), trusted=True, own=True)
     if pasted:
         yield Saying(PASTED, "\n".join(pasted), trusted=False, pasted=True)

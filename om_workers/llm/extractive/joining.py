@@ -35,7 +35,7 @@ def line_of(unit: Unit) -> tuple[object, ...]:
 
     What is done, or was pasted, is never told among the rest.
     """
-    whole = (unit.speaker, unit.at // SITTING) if unit.speaker else (unit.order, unit.label)
+    whole = (unit.speaker, unit.at // SITTING) if unit.shared else (unit.order, unit.label)
     return *whole, priority(unit) == DONE, unit.pasted and not unit.cues.own
 
 

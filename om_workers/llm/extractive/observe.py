@@ -134,7 +134,7 @@ def _open(found: Sequence[Unit]) -> Unit | None:
     """The last request of the user that nothing after it completes or answers."""
     for place in range(len(found) - 1, -1, -1):
         unit = found[place]
-        if unit.role == "user" and not (unit.pasted or unit.speaker) and cues.asked(unit.text, unit.words):
+        if unit.role == "user" and not (unit.pasted or unit.shared) and cues.asked(unit.text, unit.words):
             return None if any(_settles(later, unit) for later in found[place + 1 :]) else unit
     return None
 

@@ -38,7 +38,8 @@ class Unit(msgspec.Struct):
     """One sentence: place and time (`order`, `at` in Unix ms) of its message, who said it, and what it shows.
 
     `place` is its number among the sentences of its message.
-    `speaker` is the name that a user's message begins with, where several people share that role; `label` a tool's; `heard`
+    `speaker` is the name of who said it, from the message's `name` or, where several people share the user's role (`shared`),
+    from the name that its text begins with; `label` a tool's; `heard`
     who says a line of notes that it is taken from, `nested` whether it was one of that line's details.
     """
 
@@ -50,6 +51,7 @@ class Unit(msgspec.Struct):
     cues: cues.Cues
     label: str = ""
     speaker: str = ""
+    shared: bool = False
     answers: bool = False
     pasted: bool = False
     failed: bool = False
@@ -73,12 +75,15 @@ def units(messages: Sequence[Message]) -> list[Unit]:
     found: list[Unit] = []
     known: dict[str, str] = {}
     question, address = "", _address(messages)
+    shared = address is not None or len({message.speaker for message in messages if message.role == "user"} - {""}) > 1
     for order, message in enumerate(messages):
         known |= tools.calls(message.parts)
-        found += _said(order, message, question if message.role == "user" else "", address)
+        for unit in _said(order, message, question if message.role == "user" else "", address):
+            unit.shared = shared and bool(unit.speaker)
+            found.append(unit)
         found += _returned(order, message, known)
         if text := message.text().strip():
-            question = _question(text) if address or message.role == "assistant" else ""
+            question = _question(text) if shared or message.role == "assistant" else ""
     return found
 
 
@@ -110,8 +115,8 @@ def _named(text: str) -> re.Match[str] | None:
 
 
 def _said(order: int, message: Message, question: str, address: re.Pattern[str] | None) -> Iterator[Unit]:
-    text, speaker = message.text(), ""
-    if address and message.role == "user" and (found := _named(text)):
+    text, speaker = message.text(), message.speaker
+    if address and not speaker and message.role == "user" and (found := _named(text)):
         text, speaker = address.sub("", text[found.end() :]), found[1]
     most = _LECTURE if message.role == "assistant" else PASTED
     pasted = len(text) > most and tokens(text) > most

@@ -20,6 +20,7 @@ export interface WireMessage {
 
 const MOST_DATA = 65_536; // characters of a file that are kept; of larger ones it is kept that they were there
 const RECALLED = "(what the memory held then; ask again)"; // kept with what was found, a memory would feed on itself
+const LONGEST_SPEAKER = 64; // characters of a name
 const MOST = 600_000; // characters of all parts of a message
 
 /** A message as the memory keeps it: none where nothing of it can be kept, several where results stand among words. */
@@ -98,9 +99,18 @@ function clipped(value: unknown, most: number): any {
   return text && text.length > most ? { clipped: clipped(text, most) } : value;
 }
 
+/** Who of several users speaks, on one short line; "" where a message has no name, or the name could pass for a role. */
+function speakerOf({ role, name }: Pick<KeptMessage, "role" | "name">): string {
+  if (role !== "user" || !name) return "";
+  const shown = name.normalize("NFKC").replace(/[\p{C}\s:<>"[\]]+/gu, " ").trim().slice(0, LONGEST_SPEAKER);
+  return /^\W*(the )?(user|human|assistant|agent|ai|model|system|developer|tool|function)\b/i.test(shown) ? `User "${shown}"` : shown;
+}
+
 /** A message that only the memory holds, as a prompt takes it; nothing in it can pass for a part of the memory. */
-export function fromKept({ role, content }: KeptMessage): PromptMessage[] {
-  const parts = typeof content === "string" ? [{ type: "text", text: content }] : (content as unknown as PromptPart[]);
+export function fromKept({ role, content, name }: KeptMessage): PromptMessage[] {
+  const said = typeof content === "string" ? [{ type: "text", text: content }] : (content as unknown as PromptPart[]);
+  const speaker = speakerOf({ role, name });
+  const parts = speaker ? [{ type: "text", text: `${speaker}: ` }, ...said] : said;
   const shown = (escapedAll(parts) as PromptPart[]).flatMap((part) => promptPart(part, role));
   if (role === "system") return [{ role: "system", content: shown.map((part) => part["text"] ?? "").join("\n") }];
   return shown.length ? [{ role: role as "user", content: shown }] : [];
