@@ -204,6 +204,7 @@ def _check_archive(**_: Any) -> None:
 def _ready(sender: Any = None, **_: Any) -> None:
     if meaning := wiring.settings().memory.storage.meaning:
         _logger.info("storage_backend", meaning=meaning)
+    wiring.watchdog.begin()
     # Where work is done in forked children, each of them says that it is there; this one must connect to nothing.
     if type(sender.pool).__module__ != _FORKS:
         wiring.begin(_served(), sender.pool.limit)

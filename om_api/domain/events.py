@@ -47,6 +47,7 @@ KINDS: dict[str, tuple[str, ...]] = {
     "migrated": ("to",),
     "cleared": ("thread", "messages", "observations"),
     "failed": ("thread", "task", "why"),
+    "crashed": (*_OF_CHUNK, "task", "crashes"),
     "budget_reached": ("setting", "then"),
     "hook_failed": ("setting", "hook", "why", "then"),
 }
@@ -91,6 +92,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     review: str | None = None
     by: str | None = None
     task: str | None = None
+    crashes: int | None = None
     why: str | None = None
     setting: str | None = None
     then: str | None = None
@@ -205,6 +207,8 @@ def counts_of(event: Event) -> dict[str, int]:
         return {**({"reflections": 1} if event.kind == "reflected" else {}), **_timed("reflector", event.seconds)}
     if event.kind == "quarantined":
         return {"quarantined": event.messages or 0}
+    if event.kind == "crashed":
+        return {"crashed": 1}
     return {f"failed|{event.why}": 1} if event.kind == "failed" else {}
 
 

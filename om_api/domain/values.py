@@ -152,6 +152,7 @@ class Chunk(msgspec.Struct, frozen=True, kw_only=True):
     messages: int
     ready: bool = False
     attempts: int = 0
+    crashes: int = 0
     sealed_at: int = 0
     observation: bytes | None = None
 

@@ -21,6 +21,7 @@ _AMOUNTS = {
     "cortex_om_reflections_created_total": "reflections",
     "cortex_om_quarantined_total": "quarantined",
     "cortex_om_quarantine_dropped_total": "trimmed",
+    "cortex_om_crashes_total": "crashed",
     "cortex_om_marked_lines_total": "marked",
     "cortex_om_pushes_refused_total": "refused",
     "cortex_om_contexts_total": "served|contexts",

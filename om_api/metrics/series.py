@@ -77,6 +77,7 @@ SERIES = (
     _counter("cortex_om_reflections_created_total", "Reflections that became a generation.", _COUNTED),
     _counter("cortex_om_quarantined_total", "Messages that could not be accepted or observed.", _COUNTED),
     _counter("cortex_om_quarantine_dropped_total", "Entries that left a quarantine because it was full.", _COUNTED),
+    _counter("cortex_om_crashes_total", "Chunks and tasks on which a worker process froze and was ended.", _COUNTED),
     _histogram(
         "cortex_om_observer_duration_seconds", "Seconds from asking for observations to storing them.", _COUNTED
     ),

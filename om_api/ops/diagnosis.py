@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from om_api.billing.budgets import UsedUp
+from om_api.domain.events import Event
 from om_api.language.words import amount
 from om_api.ops.archive_state import ArchiveState
 from om_api.ops.composed_faults import ComposedFault
@@ -304,6 +305,26 @@ def of_hooks(faults: Iterable[HookFault]) -> Iterator[Finding]:
                 "install its package, or set its secret, where the workers run; before_context: where contexts are read"
             )
             yield Finding(NOTE, "hooks", f"{fault.hook} ({fault.point} of {whose}) cannot be asked from here", do)
+
+
+def of_crashes(crashes: Iterable[Event], now: int) -> Iterator[Finding]:
+    """What worker processes froze at within a day: chunks with their crashes, or tasks that were about no chunk."""
+    for each in crashes:
+        if each.chunk:
+            what = f"chunk {each.chunk} of {each.resource} (thread {each.thread})"
+            says = (
+                f"a worker froze on {what} {_span(now - each.at)} ago: {amount(each.crashes or 1, 'attempt')} crashed"
+            )
+            do = f"{_AFTER_CRASHES}: om rejected list {each.resource}; {_STACKS}"
+        else:
+            what = f"at {each.task}" if each.task else "outside of any task"
+            says = f"a worker froze {what}{f' of {each.resource}' if each.resource else ''} {_span(now - each.at)} ago"
+            do = _STACKS
+        yield Finding(WARNING, "crashes", says, do)
+
+
+_AFTER_CRASHES = "after two, a chunk is observed in halves, and a single message goes to the quarantine"
+_STACKS = "the worker's log shows where it was (worker_frozen, and the stacks after it); report that as a defect"
 
 
 def of_reviews(waiting: Sequence[WaitingReview], now: int) -> Iterator[Finding]:

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from om_api.billing import budgets, models, prices
 from om_api.broker import rabbitmq
 from om_api.domain.errors import SettingsError, StoreError
+from om_api.domain.events import Event, Wanted
 from om_api.domain.extras import installed
 from om_api.language.words import amount
 from om_api.ops import archive_state, diagnosis, hook_faults
@@ -18,9 +19,11 @@ from om_api.settings import Settings
 from om_api.settings.sections.urls import is_redis_url
 from om_api.store.archiving import archivable
 from om_api.store.driver.connection import Connection, connected
-from om_api.store.fleet import breaker, health, presence, webhook_records
+from om_api.store.driver.steps import Steps
+from om_api.store.fleet import breaker, event_stream, health, presence, webhook_records
 from om_api.store.fleet.backlog import backlog
 from om_api.store.fleet.presence import Worker
+from om_api.store.memory.chunks import root
 from om_api.store.memory.keys import Keys, keys_of
 from om_api.store.memory.quarantine import UNKNOWN
 from om_api.store.reviews import review_index
@@ -28,6 +31,7 @@ from om_api.telemetry import opening
 
 _FORBIDDEN = "NOPERM"
 _COLLECTOR_S = 2.0  # that a collector is waited for
+_MOST_CRASHES, _DAY_MS = 20, 86_400_000  # that are shown, and for how long
 _PORTS = {"http": 80, "https": 443}
 _ARCHIVE_S = 2.0  # that an archive is waited for
 
@@ -88,6 +92,7 @@ def _store(settings: Settings, connection: Connection) -> Iterator[Finding]:
     if not settings.broken_base:
         yield from diagnosis.of_settings(workers, settings.fingerprint)
     yield from diagnosis.of_ticks(run(health.ticks(keys)), now.server, alive=bool(workers))
+    yield from diagnosis.of_crashes(run(_crashes(keys, now.server)), now.server)
     yield from _pace(settings, keys, connection, workers)
     yield from diagnosis.of_breakers(run(breaker.states(keys, models.with_breaker(settings))))
     yield from _waiting(keys, connection, now.server)
@@ -102,6 +107,15 @@ def _store(settings: Settings, connection: Connection) -> Iterator[Finding]:
     yield from diagnosis.of_budgets(
         run(budgets.used_up(settings, keys, agents, now.server)), prices.unenforceable(settings)
     )
+
+
+def _crashes(keys: Keys, now: int) -> Steps[list[Event]]:
+    """The newest event of each chunk, its halves included, or task, that worker processes froze at within a day."""
+    told = yield from event_stream.newest(keys, Wanted(kinds=("crashed",)), _MOST_CRASHES)
+    newest = {
+        (each.resource, root(each.chunk or ""), each.task): each for each in told.events if now - each.at < _DAY_MS
+    }
+    return [*newest.values()]
 
 
 def _waiting(keys: Keys, connection: Connection, now: int) -> Iterator[Finding]:

@@ -149,6 +149,12 @@ class EventPublisher:
         resource, thread = self._named(what)
         self.tell(Event(kind="failed", resource=resource, thread=thread, task=task, why=why(error)))
 
+    def crashed(self, what: str, task: str, chunk: ChunkSummary | None = None, crashes: int | None = None) -> None:
+        """A worker process froze at a unit of work, of a chunk where it is to blame ("": at none), and is ended."""
+        resource, thread = self._named(what) if what else ("", None)
+        said: dict[str, Any] = {"thread": thread, **(chunk._asdict() if chunk else {})}
+        self.tell(Event(kind="crashed", resource=resource, task=task or None, crashes=crashes, **said))
+
     def _named(self, what: str) -> tuple[str, str | None]:
         if key := self._keys.parse_messages(what):
             return key.resource or "", key.thread

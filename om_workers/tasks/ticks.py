@@ -52,7 +52,7 @@ def unit(event: str, task: str) -> Callable[[Callable[..., LookResult]], Callabl
     def decorate(work: Callable[..., LookResult]) -> Callable[..., LookResult]:
         @wraps(work)
         def run(*ids: str, **given: Any) -> LookResult:
-            with bound_contextvars(scope=ids[0] if ids else ""):
+            with bound_contextvars(scope=ids[0] if ids else ""), wiring.watchdog.at_work(task, *ids):
                 return _looked(partial(work, *ids, **given), ids, event, task)
 
         return run

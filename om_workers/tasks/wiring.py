@@ -24,6 +24,7 @@ from om_workers.process.heartbeat import Heartbeat
 from om_workers.process.presence import Presence
 from om_workers.process.settings_watcher import SettingsWatcher
 from om_workers.process.stopping import Stopping
+from om_workers.process.watchdog import Watchdog
 from om_workers.work.archiver import Archiver
 from om_workers.work.dispatcher import Dispatcher
 from om_workers.work.rollout import Rollout
@@ -33,6 +34,7 @@ from om_workers.work.services import Services, TaskQueues
 _STORE_TIMEOUT_S = 10.0
 _once = threading.RLock()
 _queues: list[TaskQueues] = []
+watchdog = Watchdog()
 
 
 def build(settings: Settings, queues: TaskQueues, client: Any = None, registry: Registry | None = None) -> Services:

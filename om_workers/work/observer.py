@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from math import ceil
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
@@ -32,6 +32,7 @@ from om_workers.work.scope_worker import LookResult, ScopeWorker, chunk_lock
 from om_workers.work.sealed import Sealed, observation_of
 from om_workers.work.services import Services
 
+_CRASHED = f"crashed: {chunking.MOST_CRASHES} attempts to observe it froze a worker process, which its watchdog ended"
 _DEADLY = "whoever tried to observe it ended, or could not store what was noted"
 # what every model can observe: asked before a message is blamed for what may be the model's fault
 _HARMLESS = Message(id="om-harmless", role="user", content="My name is Ada, and I live in Graz.")
@@ -115,7 +116,8 @@ class Observer:
         found, stopped = dict[str, Sealed](), None
         for each in read if read and not self._rests(read[0]) else ():
             try:
-                found[each.chunk.id] = each._replace(changed=self._hooks.heard(each))
+                crashed = each.chunk.crashes >= chunking.MOST_CRASHES  # perhaps of the hook: nobody reads it any more
+                found[each.chunk.id] = each if crashed else each._replace(changed=self._hooks.heard(each))
             except HookError as error:
                 stopped = error
         return found, stopped
@@ -138,9 +140,9 @@ class Observer:
         if not read:
             return Outcome.SUPERSEDED
         agent = self._services.agent(scope)
-        begun = [(each, n) for each in read if (n := self._begin(each))]
+        begun, isolated = self._begun(read)
         if not begun:
-            return Outcome.SUPERSEDED
+            return isolated
         if len(begun) > 1:
             return self._together(begun)
         ((only, attempts),) = begun
@@ -156,7 +158,18 @@ class Observer:
             self._run(due.mark(self._services.keys.due_observe, [scope]))
         return found
 
-    def _begin(self, read: Sealed, attempts: int = 1) -> int | None:
+    def _begun(self, read: Sequence[Sealed]) -> tuple[list[tuple[Sealed, int]], Outcome]:
+        """Chunks with their attempts, this one counted, and what became of those that crashed: no model is asked of these."""
+        begun, isolated = list[tuple[Sealed, int]](), Outcome.SUPERSEDED
+        for each in read:
+            attempts = self._begin(each)
+            if attempts == "crashed":
+                isolated = isolation.isolate(self._services, each, _CRASHED)
+            elif attempts:
+                begun.append((each, attempts))
+        return begun, isolated
+
+    def _begin(self, read: Sealed, attempts: int = 1) -> int | Literal["crashed"] | None:
         return self._run(chunking.begin(self._services.keys, read.scope.resource, read.chunk.id, attempts))
 
     def _try(self, read: Sealed, attempts: int, limit: int) -> Outcome | list[Noted]:

@@ -5,7 +5,8 @@ import json
 import pytest
 
 from om_api import InvalidInputError, Message
-from om_api.domain.errors import ModelError
+from om_api.domain.errors import ModelError, OMError
+from om_api.store.memory import chunks
 
 HUGE = 10**5_000  # Python writes no number of more than 4,300 digits, and hiredis ends the process that tries
 CALL = {"type": "tool-call", "tool_call_id": "c", "name": "n"}
@@ -48,6 +49,28 @@ def test_an_unobservable_message_is_found_by_halving_and_a_placeholder_tells_the
     assert text.count("could not be observed: blocked by the provider") == 1
     assert all(f"[{name}]" in text for name in said[:-1])
     assert world.om.stats("harold").rejected == 1
+
+
+def test_a_message_that_freezes_whoever_observes_it_is_found_by_its_crashes_and_others_go_on(world):
+    """P15: the watchdog's marks alone decide; a worker that is killed in between blames no chunk."""
+    said = world.say(*[f"message {n}" for n in range(3)], "poison", tokens=100)
+    echo, crashes = world.model.complete, []
+
+    def freeze(request):
+        if any("poison" in message.text() for message in request.messages):
+            (chunk,) = world.client.keys(f"{world.prefix}:{{harold}}:lock:chunk:*")
+            crashes.append(len(request.messages))
+            name = chunk.decode().rpartition(":")[2]
+            world.services.run(chunks.crashed(world.services.keys, "harold", name, f"{len(crashes)}"))
+            raise OMError  # not a ModelError: nothing is given back, as where a process ends
+        return echo(request)
+
+    world.model.complete = freeze
+    world.until_given_up()
+    assert (world.covering(), crashes) == (sorted(said), [2, 2, 1])  # messages: twice, and one crash more for each half
+    (entry,) = world.om.rejected("harold")
+    assert entry.reason.startswith("crashed: 2 attempts to observe it froze a worker")
+    assert all(f"[{name}]" in world.context().text for name in said[:-1])
 
 
 def test_what_a_vendor_adds_tomorrow_is_kept_and_the_words_beside_it_are_read_and_observed(world):

@@ -161,7 +161,7 @@ class ImportValidator:
         state = fields.get("state", b"").decode()
         if state not in {"sealed", "ready"} or (chunk.ready and as_observation(chunk.observation or b"").id != name):
             raise InvalidInputError(f"chunk {name} is neither sealed nor ready with its observation")
-        _reckoned(fields, "tokens", "messages", "attempts")
+        _reckoned(fields, "tokens", "messages", "attempts", *{"crashed"} & fields.keys())
         if chunk.ready:
             _whole(as_observation(chunk.observation or b"").tokens, "tokens")
         self._once(name)

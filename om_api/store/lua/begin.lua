@@ -1,9 +1,14 @@
--- begin(chunk; attempts)
+-- begin(chunk; attempts, crashes)
 -- Counts an attempt on a chunk before its model is called; -1 gives one back that was not the chunk's fault (a 429).
--- Returns the attempts so far, or 'superseded' when the chunk is gone or ready.
-local chunk, attempts = KEYS[1], ARGV[1]
+-- Returns the attempts so far; 'crashed', and counts nothing, where so many `crashes` of a process are blamed on the chunk;
+-- 'superseded' when the chunk is gone or ready.
+local chunk, attempts, crashes = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2])
 
-if redis.call('HGET', chunk, 'state') ~= 'sealed' then
+local is = redis.call('HMGET', chunk, 'state', 'crashed')
+if is[1] ~= 'sealed' then
   return 'superseded'
+end
+if attempts > 0 and (tonumber(is[2] or '') or 0) >= crashes then
+  return 'crashed'
 end
 return redis.call('HINCRBY', chunk, 'attempts', attempts)

@@ -1,5 +1,6 @@
 -- split(record, chunks, chunk, sealed, first_chunk, first_sealed, second_chunk, second_sealed; id, first, second, n, first_tokens, attempts)
 -- Replaces a chunk that cannot be observed by two: its first n members and the rest, with new ids and `attempts` already counted.
+-- A chunk that crashes were blamed on gives each half one less: the next crash is enough to halve it again.
 -- The rest stands where the chunk stood, the first half between it and its predecessor: both stay within any seq that a forced
 -- request or a drain waits for. The record's seq moves on, so that whoever planned with the old chunk's name is superseded.
 -- Returns 'split', or 'superseded' when the chunk is gone or ready, or would leave a half without messages.
@@ -9,9 +10,10 @@ local id, first, second, n, first_tokens, attempts = ARGV[1], ARGV[2], ARGV[3], 
 if redis.call('EXISTS', first_chunk) == 1 and redis.call('EXISTS', chunk) == 0 then
   return 'split'
 end
-local is = redis.call('HMGET', chunk, 'state', 'thread', 'tokens', 'sealed_at')
+local is = redis.call('HMGET', chunk, 'state', 'thread', 'tokens', 'sealed_at', 'crashed')
 local seq = tonumber(redis.call('ZSCORE', chunks, id) or '')
 local count = redis.call('ZCARD', sealed)
+local crashes = tonumber(is[5] or '') or 0
 if is[1] ~= 'sealed' or not seq or n < 1 or n >= count then
   return 'superseded'
 end
@@ -30,6 +32,9 @@ local function half(key, to, name, at, from, upto, tokens)
     redis.call('ZADD', to, unpack(pairs_))
   end
   redis.call('HSET', key, 'thread', is[2], 'state', 'sealed', 'seq', string.format('%.17g', at), 'tokens', string.format('%d', tokens), 'messages', #members / 2, 'attempts', attempts, 'sealed_at', is[4] or '0')
+  if crashes > 1 then
+    redis.call('HSET', key, 'crashed', crashes - 1)
+  end
   redis.call('ZADD', chunks, string.format('%.17g', at), name)
 end
 half(first_chunk, first_sealed, first, middle, 0, n - 1, first_tokens)

@@ -1,6 +1,6 @@
 """From a sealed chunk to a ready one: attempts, its observation, and halves where no model can observe it whole."""
 
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
@@ -9,14 +9,42 @@ from om_api.store.driver.replies import outcome
 from om_api.store.driver.steps import Steps, Verb
 from om_api.store.memory.keys import Keys
 
-
-def begin(keys: Keys, resource: str, chunk: str, attempts: int = 1) -> Steps[int | None]:
-    """Count an attempt on a chunk (-1 gives one back); the attempts so far, or None when it is gone or ready."""
-    return (yield from Verb("begin", [keys.of(resource).chunk(chunk)], [attempts], _begun))
+MOST_CRASHES = 2  # of one chunk: then it is halved, or its one message quarantined, and no model is asked
 
 
-def _begun(reply: Any) -> int | None:
+class Crash(NamedTuple):
+    """The crashes of worker processes that a chunk is blamed for so far, the last one included, and what it holds."""
+
+    crashes: int
+    thread: str
+    messages: int
+    message_tokens: int
+
+
+def begin(keys: Keys, resource: str, chunk: str, attempts: int = 1) -> Steps[int | Literal["crashed"] | None]:
+    """Count an attempt on a chunk (-1 gives one back); the attempts so far, or None when it is gone or ready.
+
+    "crashed", and none is counted, where MOST_CRASHES worker processes froze while they observed it.
+    """
+    return (yield from Verb("begin", [keys.of(resource).chunk(chunk)], [attempts, MOST_CRASHES], _begun))
+
+
+def _begun(reply: Any) -> int | Literal["crashed"] | None:
+    if reply == b"crashed":
+        return "crashed"
     return None if reply == b"superseded" else int(reply)
+
+
+def crashed(keys: Keys, resource: str, chunk: str, by: str) -> Steps[Crash | None]:
+    """Blame the end of a worker process on a chunk that it observed, once for each `by`; None when it is gone or ready."""
+    return (yield from Verb("crashed", [keys.of(resource).chunk(chunk)], [by], _crash))
+
+
+def _crash(reply: Any) -> Crash | None:
+    if not reply:
+        return None
+    crashes, thread, messages, tokens = reply
+    return Crash(int(crashes), thread.decode(), int(messages), int(tokens))
 
 
 def buffer(

@@ -52,6 +52,7 @@ def as_chunk(chunk: str, seq: float, value: Mapping[bytes, bytes]) -> Chunk:
         messages=int(value.get(b"messages", 0)),
         ready=value.get(b"state") == b"ready",
         attempts=int(value.get(b"attempts", 0)),
+        crashes=int(value.get(b"crashed", 0)),
         sealed_at=int(value.get(b"sealed_at", 0)),
         observation=value.get(b"observation"),
     )

@@ -1,6 +1,7 @@
 """What readings mean, by tables: each trouble is named with its remedy, and nothing that is well is called trouble."""
 
 from om_api.archive.entries import Figures
+from om_api.domain.events import Event
 from om_api.ops import diagnosis
 from om_api.ops.archive_state import ArchiveState
 from om_api.ops.diagnosis import ERROR, NOTE, OK, WARNING
@@ -155,6 +156,21 @@ def test_an_open_breaker_is_trouble_with_a_remedy_and_what_a_provider_asks_for_i
     assert "failed 5 times in a row" in found[0].says
     assert "at most 3 times at once" in found[3].says
     assert all(finding.do for finding in found)
+
+
+def test_what_workers_froze_at_is_named_with_its_crashes():
+    of = {"kind": "crashed", "at": NOW - 60_000, "resource": "alice", "task": "om.observe_chunk"}
+    for event, says in (
+        (
+            Event(**of, thread="t-1", chunk="c1", crashes=2),
+            "chunk c1 of alice (thread t-1) 60.0 s ago: 2 attempts crashed",
+        ),
+        (Event(**of), "a worker froze at om.observe_chunk of alice 60.0 s ago"),
+        (Event(kind="crashed", at=NOW - 60_000), "a worker froze outside of any task 60.0 s ago"),
+    ):
+        (finding,) = diagnosis.of_crashes([event], NOW)
+        assert (finding.level, says in finding.says) == (WARNING, True), finding
+        assert "worker_frozen" in finding.do
 
 
 def test_a_webhook_that_fails_for_long_is_named_before_it_is_given_up():

@@ -43,6 +43,24 @@ def test_begin_counts_attempts_of_a_chunk_that_waits(store):
         assert [store.run(chunks_steps.begin(store.keys, "harold", name)) for name in ("c2", "c9")] == [None, None]
 
 
+def test_a_chunk_that_crashed_two_workers_is_begun_no_more_and_each_half_after_one_crash_of_its_own(store):
+    seal(store, "c1", 1, 2)
+    begin, crash = chunks_steps.begin(store.keys, "harold", "c1"), chunks_steps.crashed
+    assert store.run(crash(store.keys, "harold", "c1", "f1")) == (1, "t1", 2, 20)
+    assert store.run(crash(store.keys, "harold", "c1", "f1")).crashes == 1
+    assert store.run(begin) == 1
+    store.run(crash(store.keys, "harold", "c1", "f2"))
+    with nothing_changes(store):
+        assert store.run(chunks_steps.begin(store.keys, "harold", "c1")) == "crashed"
+        assert store.run(crash(store.keys, "harold", "c9", "f2")) is None
+    store.run(splitting(store))
+    first, second = chunks(store)
+    assert (first.crashes, second.crashes) == (1, 1)
+    store.run(crash(store.keys, "harold", first.id, "f3"))
+    begun = [store.run(chunks_steps.begin(store.keys, "harold", each.id)) for each in (first, second)]
+    assert begun == ["crashed", 3]
+
+
 def test_buffer_makes_a_chunk_ready_once(store):
     """Breaks when buffer overwrites: time 0 two workers think, time 1 one stores, time 2 the other stores its own words."""
     seal(store, "c1", 1, 2)

@@ -1,0 +1,154 @@
+"""Ends a worker whose GIL is held: `python -m om_workers.process.watchdog_process PID SECONDS`.
+
+The worker writes to stdin: an empty line as a sign of life, and a line of JSON when a thread begins or ends a unit of work. A
+worker that writes nothing for SECONDS and uses the CPU meanwhile is reported (crash_report.py) and ended. The process ends with
+its worker, whose end closes stdin.
+
+Only the standard library is imported here: each worker has such a process for as long as it lives.
+"""
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+from uuid import uuid4
+
+_LOOKS = 10  # in the seconds after which a silent worker is frozen
+_BUSY = 0.5  # CPU seconds a second: less is a worker that waits, is swapped out, or has no CPU to run on
+_WAITING = 12  # times these seconds: a GIL that is held by what waits for ever
+_UNMEASURED = 2  # the same where the system has no /proc
+_REPORT_S = 5.0
+_DUMP_S = 2.0  # for the stacks of all threads to be written
+_READ = 1 << 16
+
+
+class CpuUsage(NamedTuple):
+    """CPU seconds that a process or a thread used so far, and whether it is stopped (SIGSTOP, a debugger)."""
+
+    cpu_s: float
+    stopped: bool = False
+
+    @classmethod
+    def of(cls, pid: int, thread: int | None = None) -> "CpuUsage | None":
+        """What Linux says of a process or one of its threads; None elsewhere, or when it is gone."""
+        path = Path(f"/proc/{pid}/stat" if thread is None else f"/proc/{pid}/task/{thread}/stat")
+        try:
+            state, *fields = path.read_text("utf-8", "replace").rpartition(")")[2].split()
+        except (OSError, ValueError):
+            return None
+        return cls((int(fields[10]) + int(fields[11])) / os.sysconf("SC_CLK_TCK"), state in {"T", "t"})
+
+
+class Silence:
+    """For how many looks a worker gave no sign of life.
+
+    A machine that sleeps, or a pair of processes that is paused, looks no more often for it: time itself is not measured.
+    """
+
+    def __init__(self, limit: float) -> None:
+        self._limit = limit
+        self._looks = 0
+        self._cpu_s: float | None = None
+
+    @property
+    def seconds(self) -> float:
+        """The time of so many looks."""
+        return self._looks * self._limit / _LOOKS
+
+    def broken(self) -> None:
+        """Begin anew: there was a sign of life."""
+        self._looks, self._cpu_s = 0, None
+
+    def lasts(self, usage: CpuUsage | None) -> bool:
+        """Note that a look saw no sign of life; whether the worker is frozen. `usage` is None where it cannot be read."""
+        if usage and (usage.stopped or self._cpu_s is None):
+            self._looks, self._cpu_s = 0, usage.cpu_s
+        self._looks += 1
+        if usage is None or self._cpu_s is None:
+            return self._looks >= _UNMEASURED * _LOOKS
+        busy = usage.cpu_s - self._cpu_s >= _BUSY * self._limit
+        return self._looks >= (_LOOKS if busy else _WAITING * _LOOKS)
+
+
+class Watch:
+    """One worker, the units of work of its threads, and the CPU that those threads had used when it fell silent."""
+
+    def __init__(self, pid: int, limit: float) -> None:
+        self._pid, self._limit = pid, limit
+        self._silence = Silence(limit)
+        self._units: dict[int, Sequence[str]] = {}
+        self._before: dict[int, CpuUsage | None] = {}
+        self._rest = b""
+
+    def until_frozen(self) -> bool:
+        """Watch; True when the worker is frozen, False when it has ended."""
+        while True:
+            if select.select([0], [], [], self._limit / _LOOKS)[0]:
+                if not (said := os.read(0, _READ)):
+                    return False
+                self._silence.broken()
+                self._before = {}
+                self._hear(said)
+            elif self._silence.lasts(CpuUsage.of(self._pid)):
+                return True
+            else:
+                self._before = self._before or {thread: CpuUsage.of(self._pid, thread) for thread in self._units}
+
+    def _hear(self, said: bytes) -> None:
+        *lines, self._rest = (self._rest + said).split(b"\n")
+        for line in filter(None, lines):
+            with suppress(ValueError):  # a line that a full pipe cut off
+                thread, unit = json.loads(line)
+                self._units[thread] = unit
+        self._units = {thread: unit for thread, unit in self._units.items() if unit}
+
+    def blamed(self) -> list[Sequence[str]]:
+        """The units of work whose thread used the CPU during the silence; all where that cannot be measured.
+
+        A thread that waits for a model used none: what it works at is not to blame.
+        """
+        now = {thread: CpuUsage.of(self._pid, thread) for thread in self._units}
+        return [unit for thread, unit in self._units.items() if self._is_busy(self._before.get(thread), now[thread])]
+
+    def _is_busy(self, before: CpuUsage | None, now: CpuUsage | None) -> bool:
+        return before is None or now is None or now.cpu_s - before.cpu_s >= _BUSY * self._limit / 2
+
+    def end(self) -> None:
+        """Report, then end the worker: SIGABRT has it write the stacks of its threads, where faulthandler is on."""
+        report = {"id": uuid4().hex, "pid": self._pid, "seconds": self._silence.seconds, "units": self.blamed()}
+        command = [sys.executable, "-m", "om_workers.process.crash_report"]
+        with suppress(subprocess.TimeoutExpired):  # the store is away: the worker is ended all the same
+            subprocess.run(command, input=json.dumps(report).encode(), timeout=_REPORT_S, check=False)  # noqa: S603 -- our own words
+        for number in (signal.SIGABRT, signal.SIGKILL):
+            if os.getppid() == self._pid:  # else it has ended
+                os.kill(self._pid, number)
+                self._wait(_DUMP_S)
+
+    def _wait(self, seconds: float) -> None:
+        """Return when the worker has ended, after `seconds` at the latest."""
+        while select.select([0], [], [], seconds)[0] and os.read(0, _READ):
+            pass
+
+
+def main(pid: int, limit: float) -> None:
+    """Watch a worker until it ends, or end it."""
+    for number in (
+        signal.SIGINT,
+        signal.SIGTERM,
+        signal.SIGQUIT,
+        signal.SIGHUP,
+    ):  # for the worker, not for its watchdog
+        signal.signal(number, signal.SIG_IGN)
+    watch = Watch(pid, limit)
+    if watch.until_frozen():
+        watch.end()
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), float(sys.argv[2]))
