@@ -1,5 +1,6 @@
 """The Celery application: `celery -A om_workers.app worker` and `celery -A om_workers.app beat`."""
 
+import argparse
 import sys
 import time
 from datetime import UTC, datetime, timedelta
@@ -21,8 +22,6 @@ try:
     from celery.signals import (
         setup_logging,
         worker_init,
-        worker_process_init,
-        worker_process_shutdown,
         worker_ready,
         worker_shutdown,
         worker_shutting_down,
@@ -80,7 +79,15 @@ _CONFIGURATION = {
     "worker_enable_prefetch_count_reduction": False,
 }
 _BEGUN, _BEGUN_S = datetime.now(UTC), time.monotonic()
-_FORKS = "celery.concurrency.prefork"
+_THREADS = "workers run tasks in threads"
+_REFUSED = {  # options of Celery's that would be passed over in silence, or end the worker at its first task
+    "pool": f"{_THREADS}; leave it out, and start several workers for several processes",
+    "autoscale": f"{_THREADS}, whose number is fixed; set it by --concurrency, and start more workers",
+    "time-limit": f"{_THREADS}, which cannot be ended; set observer.timeout and reflection.timeout",
+    "soft-time-limit": f"{_THREADS}, which cannot be interrupted; set observer.timeout and reflection.timeout",
+    "max-tasks-per-child": f"{_THREADS}, not in child processes; leave it out",
+    "max-memory-per-child": f"{_THREADS}, not in child processes; limit the memory of the worker's own process",
+}
 
 
 class CeleryQueues:
@@ -192,6 +199,23 @@ def _log(**_: Any) -> None:
 
 
 @worker_init.connect
+def _check_options(**_: Any) -> None:
+    """End at once where the command line asks for what a pool of threads cannot do.
+
+    Celery passes over `-P prefork`, its own default, where the configuration names another pool. So the words are read.
+    """
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("-P", "--pool")
+    for name in _REFUSED.keys() - {"pool"}:
+        parser.add_argument(f"--{name}")
+    asked = vars(parser.parse_known_args(sys.argv[1:])[0])
+    for name, do in _REFUSED.items():
+        value = asked[name.replace("-", "_")]
+        if value is not None and (name, value) != ("pool", "threads"):
+            raise SystemExit(f"Error: --{name} {value[:40]}: {do}")
+
+
+@worker_init.connect
 def _check_archive(**_: Any) -> None:
     """End at once, as for any other broken setting, where no task could be done for want of an archive that can be opened."""
     try:
@@ -205,20 +229,8 @@ def _ready(sender: Any = None, **_: Any) -> None:
     if meaning := wiring.settings().memory.storage.meaning:
         _logger.info("storage_backend", meaning=meaning)
     wiring.watchdog.begin()
-    # Where work is done in forked children, each of them says that it is there; this one must connect to nothing.
-    if type(sender.pool).__module__ != _FORKS:
-        wiring.begin(_served(), sender.pool.limit)
-        handover.listen()
-
-
-@worker_process_init.connect
-def _child_ready(**_: Any) -> None:
-    wiring.begin(_served())
-
-
-def _served() -> list[str]:
-    """The queues that this process was told to serve."""
-    return list(app.amqp.queues.consume_from)
+    wiring.begin(list(app.amqp.queues.consume_from), sender.pool.limit)
+    handover.listen()
 
 
 @worker_shutting_down.connect
@@ -227,7 +239,6 @@ def _asked_to_stop(**_: Any) -> None:
 
 
 @worker_shutdown.connect
-@worker_process_shutdown.connect
 def _stopped(**_: Any) -> None:
     wiring.end()
 

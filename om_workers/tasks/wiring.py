@@ -69,7 +69,7 @@ def build(settings: Settings, queues: TaskQueues, client: Any = None, registry: 
     )
 
 
-# -- what this process has, made at first use: a forked worker must not share its parent's connections ----------------
+# -- what this process has, made at first use: `celery -D` has forked by then -----------------------------------------
 
 
 def use(queues: TaskQueues) -> None:
@@ -93,7 +93,7 @@ def _watcher() -> SettingsWatcher:
 def _services() -> Services:
     telemetry.begin(
         settings(), "cortex-om-worker"
-    )  # by now any fork has happened: its threads would not live in a child
+    )  # `celery -D` has forked by now: its threads would not live in a child
     return build(settings(), _queues[0])
 
 

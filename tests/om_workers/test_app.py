@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from celery.signals import worker_init
 from celery.worker import state
 from kombu.exceptions import ContentDisallowed
 from kombu.serialization import loads
@@ -61,6 +62,25 @@ def test_who_holds_tasks_that_it_has_not_begun_says_of_which_scopes(rail, monkey
     _, dispatch = rail
     assert dispatch.held("observe") == ["harold"]
     assert dispatch.held("reflect") == ["albert"]
+
+
+def test_options_of_celery_that_threads_cannot_honour_end_the_worker_before_it_begins(monkeypatch):
+    """Catches `-P prefork`, which started threads without a word, and `--autoscale`, which ended the worker at its first task."""
+    words = ["celery", "-A", "om_workers.app", "worker", "-c", "8", "-Q", "observe,reflect", "-n", "models@%h"]
+    for more in ([], ["-P", "threads"], ["--pool=threads"]):
+        monkeypatch.setattr(sys, "argv", [*words, *more])
+        worker_init.send(sender=None)
+    for *more, says in (
+        ("-P", "prefork", "--pool prefork: workers run tasks in threads"),
+        ("-Psolo", "--pool solo: "),
+        ("--pool=gevent", "--pool gevent: "),
+        ("--autoscale", "4,1", r"--autoscale 4,1: .*--concurrency"),
+        ("--time-limit=60", r"--time-limit 60: .*observer\.timeout"),
+        ("--max-tasks-per-child", "9", "--max-tasks-per-child 9: "),
+    ):
+        monkeypatch.setattr(sys, "argv", [*words, *more])
+        with pytest.raises(SystemExit, match=f"^Error: {says}"):
+            worker_init.send(sender=None)
 
 
 @pytest.mark.nightly
