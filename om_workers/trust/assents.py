@@ -1,9 +1,9 @@
 """Assents: what an agent proposes becomes the user's own words once he says yes to it, or chooses of it."""
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from om_api.patterns.pattern import Pattern
 from om_workers.trust.about import tells_of_somebody
 from om_workers.trust.looks import Look, look_of
 from om_workers.trust.reading import sentences
@@ -11,16 +11,16 @@ from om_workers.trust.sayings import Saying
 
 _SHORT = 8  # words of an answer
 _BRIEF = 60  # and its characters
-_YES = re.compile(
+_YES = Pattern(
     r"\s*(?:yes|yeah|yep|yup|sure|ok(?:ay)?|please do|go ahead|do (?:it|that|so)|book it|exactly|right|correct|agreed"
     r"|absolutely|of course|sounds good|perfect|ja|gerne?|genau|klar|passt|oui|d'accord|sí|si|claro|vale|sim|certo"
     r"|va bene|tak|да|давай|хорошо|はい|お願いします|是|好|好的|可以|네|예|evet|हाँ|نعم)"
-    r"(?=\s*(?:[,.;:!，。！、…-]|$|\b(?:please|do|go|that|it|thanks|book|take|bitte|danke|merci|gracias|por favor|grazie)\b))",
-    re.IGNORECASE,
+    r"\s*(?:[,.;:!，。！、…-]|$|\b(?:please|do|go|that|it|thanks|book|take|bitte|danke|merci|gracias|por favor|grazie)\b)",
+    ignore_case=True,
 )
-_NO = re.compile(
+_NO = Pattern(
     r"\b(?:no|nope|not|don't|never|stop|neither|none|nein|nicht|kein\w*|non|pas|nunca|não|nie|nee|niet|нет|не)\b|いいえ|不|아니",
-    re.IGNORECASE,
+    ignore_case=True,
 )
 
 

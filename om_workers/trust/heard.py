@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import groupby
 from typing import NamedTuple
 
 from om_api.domain.notes.marks import Kind, Mark
@@ -18,6 +19,7 @@ _BRIEF = 400  # characters of a saying that is all of a piece with an order in i
 TOLD = 0.6  # the share of a note's words from which on it is what a saying says
 _NEARLY = 0.75
 _NOTES = "en"  # the language of notes that do not tell theirs
+_MOST = 100  # pieces that a note is compared with
 _CODE = 2  # letters of a language's code, where a script's name has more
 
 
@@ -48,12 +50,13 @@ class Heard:
     def orders(self) -> list[HeardWords]:
         """The sentences that speak to a model, of those whom nobody trusts."""
         found = [piece for each in self._strangers for piece in _orders(each, Look.ADDRESSES)]
-        return [*self.before, *found, *self._repeated_orders]
+        return _few([*self.before, *found, *self._repeated_orders])
 
     def orders_like(self, text: str) -> Iterator[HeardWords]:
         """The same, less what was quoted before and names nothing that a text names: what that shares are common words."""
         called = names(text)
-        return (each for each in self.orders if each not in self.before or not called or called & each.words)
+        before = frozenset(self.before) if called else frozenset[HeardWords]()
+        return (each for each in self.orders if each not in before or called & each.words)
 
     @cached_property
     def suspects(self) -> list[str]:
@@ -75,7 +78,7 @@ class Heard:
         """The sentences of claimants that tell of a user or some person."""
         strangers = (each for each in self._strangers if not each.pasted and tells_of_somebody(each.text))
         said = ((each.source, text) for each in strangers for text in sentences(each.text) if tells_of_somebody(text))
-        return list(dict.fromkeys(HeardWords(source, words_of(text)) for source, text in said))
+        return _few([HeardWords(source, words_of(text)) for source, text in said])
 
     @cached_property
     def own(self) -> frozenset[str]:
@@ -145,7 +148,7 @@ class Heard:
     @cached_property
     def _repeated_orders(self) -> list[HeardWords]:
         """What an assistant says that only somebody else can have told it to say."""
-        return [piece for each in self._assistants for piece in _orders(each, Look.ORDERS)]
+        return _few([piece for each in self._assistants for piece in _orders(each, Look.ORDERS)])
 
     def _is_repeated(self, text: str) -> bool:
         suspect = tells_of_user(text) or look_of(text)
@@ -181,6 +184,19 @@ class Heard:
     @cached_property
     def _unheard(self) -> float:
         return math.log(2 + len(self._sayings))
+
+
+def _few(pieces: Sequence[HeardWords]) -> list[HeardWords]:
+    """The pieces, each once; of more than 100, neighbours from one source together, so that comparing them takes linear time."""
+    distinct = [*dict.fromkeys(pieces)]
+    size, few = -(-len(distinct) // _MOST), list[HeardWords]()
+    for (source, kind), group in groupby(distinct, key=lambda each: (each.source, each.kind)):
+        words = [each.words for each in group]
+        few += [
+            HeardWords(source, frozenset[str]().union(*words[at : at + size]), kind)
+            for at in range(0, len(words), size)
+        ]
+    return few
 
 
 def _orders(saying: Saying, least: Look) -> Iterator[HeardWords]:

@@ -1,6 +1,5 @@
 """Noting: the lines of notes as they may stand, and values without what only those say whom nobody trusts."""
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from itertools import groupby
 from typing import Any
@@ -9,6 +8,7 @@ from msgspec.structs import replace
 
 from om_api.domain.note_lines import body, told
 from om_api.domain.notes.marks import MARK, Mark, mark_of, marked
+from om_api.patterns.pattern import Pattern
 from om_workers.prompts.parse import Observed, Reflected
 from om_workers.trust.judging import Judge
 from om_workers.trust.reading import label_of, sentences, without_label
@@ -16,8 +16,8 @@ from om_workers.trust.reading import label_of, sentences, without_label
 _BULLET = "* "
 _SOMEBODY = "somebody"
 _SPEAKERS = ("User", "Agent", "Assistant", "The user", "The agent", "The assistant")
-_WORD = re.compile(r"[\w.-]+")
-_NAMELESS = re.compile(r"[^\w.-]+")
+_WORD = Pattern(r"[\w.-]+")
+_NAMELESS = Pattern(r"[^\w.-]+")
 _LONGEST_NAME = 60
 
 

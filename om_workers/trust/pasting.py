@@ -1,7 +1,6 @@
 """Pasting: which lines of a user's message are his own, and which he hands on, by how people do that."""
 
-import re
-
+from om_api.patterns.pattern import Pattern
 from om_workers.trust.disguises import is_hidden
 from om_workers.trust.looks import Look, look_of
 
@@ -18,26 +17,26 @@ _READ = (
     r"(?:summari[sz]e|translate|proofread|rewrite|check|read|review|explain|look at|what (?:does|is)|got|received|found|says?"
     r"|said|wrote|reads)"
 )
-_INTRO = re.compile(
+_INTRO = Pattern(
     rf"\b{_THE}\b[^.!?:\n]{{0,40}}\b{_THINGS}\b[^.!?:\n]{{0,60}}:"
     rf"|\b{_READ}\b[^.!?:\n]{{0,30}}\b(?:this|these|following|it|says?|said)?:",
-    re.IGNORECASE,
+    ignore_case=True,
 )
 # who asks to be heard goes on himself
-_HEED = re.compile(
+_HEED = Pattern(
     r"\b(?:carefully|closely|listen|remember|note|for you|to you|für dich|an dich|an sie"
     r"|pour toi|pour vous|para ti|para usted)\b",
-    re.IGNORECASE,
+    ignore_case=True,
 )
-_HANDLES = re.compile(
-    r"\b(?:summari[sz]e|translate|proofread|rewrite|explain|got|received|found|says?|said|wrote)\b", re.IGNORECASE
+_HANDLES = Pattern(
+    r"\b(?:summari[sz]e|translate|proofread|rewrite|explain|got|received|found|says?|said|wrote)\b", ignore_case=True
 )
-_MINE = re.compile(
+_MINE = Pattern(
     r"\b(?:i|i'm|i've|i'd|my|me|mine|we|our|ich|mein\w*|mir|mich|wir|unser\w*|je|mon|mes|nous|yo|mis?|soy|eu|meu|minha|io|mio|mia|ik|mijn)\b",
-    re.IGNORECASE,
+    ignore_case=True,
 )
 # what is asked about "this", or asked for "this": what follows is it
-_ABOUT_IT = re.compile(
+_ABOUT_IT = Pattern(
     r"\b(?:sum (?:this|it|that|these) up|tl;?dr|(?:summari[sz]e|translate|proofread|rewrite|explain|review|check)"
     r" (?:this|it|these|that)"
     r"|what (?:do|would) you (?:think|make|say) (?:of|about|to) (?:it|this|that|these)"
@@ -46,29 +45,29 @@ _ABOUT_IT = re.compile(
     r"|(?:fass|fasse|übersetz\w*|prüf\w*|lies) (?:das|dies|es|mir das)"
     r"|was (?:hältst du|halten sie) (?:davon|von)|résume[zr]? (?:ça|ceci)"
     r"|traduis (?:ça|ceci)|qu'en (?:penses|pensez)|resume esto|traduce esto|qué (?:opinas|piensas))\b",
-    re.IGNORECASE,
+    ignore_case=True,
 )
-_LOG = re.compile(
+_LOG = Pattern(
     r"[ \t]*(?:\[?\d{4}-\d\d-\d\d[T ,]?|\[?\d\d:\d\d:\d\d\b|at [\w.$]+\("
     r"|(?:error|warn(?:ing)?|info|debug|fatal|traceback)\b[ \]:(])",
-    re.IGNORECASE,
+    ignore_case=True,
 )
 _HEAD = r"(?:from|to|subject|sent|cc|von|an|betreff|de|objet|asunto)[ \t]*:[ \t]*\S"
-_HEADS = re.compile(rf"[ \t]*{_HEAD}", re.IGNORECASE)
-_ADDRESSED = re.compile(rf"[ \t]*{_HEAD}[^\n]*@", re.IGNORECASE)
-_BEGINS = re.compile(
+_HEADS = Pattern(rf"[ \t]*{_HEAD}", ignore_case=True)
+_ADDRESSED = Pattern(rf"[ \t]*{_HEAD}[^\n]*@", ignore_case=True)
+_BEGINS = Pattern(
     r"[ \t]*(?:-{3,}.*\b(?:forwarded|original|begin|weitergeleitet)\b|on .{5,80} wrote:"
     r"|<(?:!|html|body|div|p|span|script|table|h[1-6])\b|<\|\w+\|>|\[/?INST\]|<</?SYS>>"
     r"|(?:#+[ \t]*)?(?:system|assistant|human|developer)[ \t]*:|=+ ?begin|</?[a-z_]{3,30}>)",
-    re.IGNORECASE,
+    ignore_case=True,
 )
-_MARKUP = re.compile(r"<(?:!--|html|body|div|p|span|script|table|h[1-6]|a|img|meta|iframe)\b[^>\n]*>", re.IGNORECASE)
-_TURN = re.compile(r"[ \t]*(?:#+[ \t]*)?(?:user|human|assistant|system)[ \t]*:", re.IGNORECASE)
-_QUOTED = re.compile(r"[\"“„«]([^\"”“»\n]{25,4000})[\"”»]")
-_MEANT = re.compile(
+_MARKUP = Pattern(r"<(?:!--|html|body|div|p|span|script|table|h[1-6]|a|img|meta|iframe)\b[^>\n]*>", ignore_case=True)
+_TURN = Pattern(r"[ \t]*(?:#+[ \t]*)?(?:user|human|assistant|system)[ \t]*:", ignore_case=True)
+_QUOTED = Pattern(r"[\"“„«]([^\"”“»\n]{25,})[\"”»]")
+_MEANT = Pattern(
     r"\b(?:(?:please |so |just )(?:do|follow|keep|heed) (?:that|this|it|so)|do (?:that|this|so)[.!]?$"
     r"|bitte mach\w* das|fais-le|hazlo)",
-    re.IGNORECASE,
+    ignore_case=True,
 )
 
 
@@ -80,10 +79,13 @@ def parted(text: str) -> tuple[list[str], list[str]]:
     """
     own, pasted, fenced, rest = list[str](), list[str](), False, False
     lines, long = text.split("\n"), len(text) > _LONG
+    last_turn = max((at for at, line in enumerate(lines) if _TURN.match(line)), default=-1)
     for at, line in enumerate(lines):
+        if not line.strip():
+            continue
         fence = line.lstrip().startswith(_FENCE)
         fenced ^= fence
-        rest = rest or _begins(lines, at)
+        rest = rest or _begins(lines, at, last_turn)
         if rest or fenced or fence or line.lstrip().startswith((">", "|")) or _handed_on(line, long=long):
             pasted.append(line)
             continue
@@ -94,14 +96,14 @@ def parted(text: str) -> tuple[list[str], list[str]]:
     return [line for line in own if line.strip()], [line for line in pasted if line.strip()]
 
 
-def _begins(lines: list[str], at: int) -> bool:
+def _begins(lines: list[str], at: int, last_turn: int) -> bool:
     """Whether something that somebody else wrote begins with a line, and goes on to the end."""
     line, following = lines[at], lines[at + 1] if at + 1 < len(lines) else ""
     if _BEGINS.match(line) or _ADDRESSED.match(line):
         return True
     if _HEADS.match(line) and _HEADS.match(following):
         return True
-    return _TURN.match(line) is not None and any(_TURN.match(each) for each in lines[at + 1 :])
+    return at < last_turn and _TURN.match(line) is not None
 
 
 def _introduced(line: str) -> tuple[str, str, bool]:

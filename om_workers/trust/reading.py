@@ -1,17 +1,18 @@
 """Reading: the sentences of a text, the words of it as they are compared, and the label before a note."""
 
-import re
+from functools import lru_cache
 
 from om_api.language.words import stems
+from om_api.patterns.pattern import Pattern
 from om_workers.trust.disguises import plain
 
-_SENTENCE = re.compile(r"(?<=[.!?;…])[\"”')]?\s+|(?<=[。！？])|[\n\r\u2028\u2029]+")
-_WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
-_LABEL = re.compile(
+_SENTENCE = Pattern(r"[.!?;…](?P<after>[\"”')]?\s+)|[。！？](?P<wide>)|(?P<lines>[\n\r\u2028\u2029]+)")
+_WIDE = Pattern(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
+_LABEL = Pattern(
     r"(?:(?:Primary|Secondary|Pattern|Insight|User asked|User|Assistant|System|Tool|tool [\w.-]+|[\w.-]{1,60}(?: says)?): )+"
 )
 
-_SOURCE = re.compile(r"(?:tool (?P<tool>[\w.-]+)|(?P<says>[\w.-]+) says|(?P<like>[a-z]\w*[_.-]\w+)): ")
+_SOURCE = Pattern(r"(?:tool (?P<tool>[\w.-]+)|(?P<says>[\w.-]+) says|(?P<like>[a-z]\w*[_.-]\w+)): ")
 _NO_TOOLS = frozenset({"user", "agent", "assistant", "system"})
 
 
@@ -33,6 +34,7 @@ def without_label(note: str) -> str:
     return _LABEL.sub("", note, count=1)
 
 
+@lru_cache(maxsize=64)  # a note is compared with several kinds of sayings
 def words_of(text: str) -> frozenset[str]:
     """The words of a text that carry something, as they are compared; of a script without blanks its pairs of signs."""
     shown = plain(text)
@@ -44,4 +46,9 @@ def words_of(text: str) -> frozenset[str]:
 
 def sentences(text: str) -> list[str]:
     """The sentences and lines of a text."""
-    return [each.strip() for each in _SENTENCE.split(text) if each.strip()]
+    found, at = list[str](), 0
+    for each in _SENTENCE.finditer(text):
+        start, end = each.span(each.lastgroup or 0)
+        found.append(text[at:start].strip())
+        at = end
+    return [each for each in (*found, text[at:].strip()) if each]
