@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from om_api.settings.catalogue import ALIASES, MODEL_FIELDS, OTHER_VARIABLES, SETTINGS, Key, about, dotted, variable
+from om_api.settings.catalogue import (
+    ALIASES,
+    MODEL_FIELDS,
+    OTHER_VARIABLES,
+    SETTINGS,
+    Key,
+    about,
+    dotted,
+    owner_of,
+    variable,
+)
 from om_api.settings.documents import LONGEST_NUMBER, MOST_BYTES, MOST_LEVELS, MOST_VALUES
 from om_api.settings.sections.fields import format_duration
 from om_api.store.fleet.stored_settings import MOST as STORED
@@ -56,6 +66,22 @@ below, and the other way round.
 Secrets stand in the environment only: `OM_REDIS_URL` may hold a password, `storage.redis.password_env` and
 `api_key_env` name the variables that hold one.
 
+## Who may change a setting
+
+Each setting has an owner, which the tables below name. An owner may also change what belongs to the ones before it.
+
+| owner | who that is | where they change it |
+| --- | --- | --- |
+| agent | an API key with the role `writer` | `PATCH /v1/resources/<id>/settings` of the resources that it is bound to |
+| operator | an API key with the role `operator`, also one for `*` | the same, and the page **Settings** |
+| administrator | whoever writes files and variables, or runs `om` with access to the store | files, variables, `om config set` |
+
+What costs others something, runs code, or leads to secrets belongs to administrators: the share of the workers, budgets,
+limits of pushes, hooks, the key of redaction, addresses, the archive and the models. A change is refused with 403 if it would
+alter such a setting, by itself or by what it implies. An entry of the store does not say who wrote it, so an administrator's
+setting is never in force from there: such an entry is a problem that `om doctor` names. `om api` without keys answers this
+machine only, where everybody is an administrator. Users of Redis that `om acl` makes for agents cannot write settings.
+
 ## Changing the settings of an agent
 
 ```sh
@@ -74,13 +100,15 @@ nothing of the first is lost. Over HTTP the same is `PATCH /v1/resources/harold/
 It is saved in the agent's file, `agents/<agent>/memory.yaml`; in the store where the agent has an entry there already, or
 where the file cannot be written; `--file` and `--store` choose. **Choose the store where workers run on other machines
 than yours**, unless they share the folder: a file is read where it lies. An entry is a document like a file, in the
-hash `P:settings` ([protocol](redis-protocol.md#1-keys)), and may say what an agent's file may say. Workers and `om api`
+hash `P:settings` ([protocol](redis-protocol.md#1-keys)), and may say what an agent's file may say, except for what belongs to
+administrators. Workers and `om api`
 look every second or two, in one round trip that brings nothing where nothing changed; `om config show harold` tells
 `store harold` as the origin. What could not be in force is passed over as a broken file is: what was in force stays,
 `om doctor` and `om stats` tell, nobody stops. Up to {STORED:,} entries are read.
 
 Only one file and one entry hold for an agent: its own, else that of the longest glob that fits. So a new one begins as a copy
-of the glob's that was in force, and says so. A file or an entry that states nothing any more is removed.
+of the glob's that was in force, and says so; with an API key not where the glob states what belongs to administrators, since
+the copy would not follow it. A file or an entry that states nothing any more is removed.
 
 Agents do not read the store's layer. What a memory goes by is recorded in the memory by workers, and clients of every
 language go by the record: thresholds, and the room, zone and recall of a context. What a Python client decides by itself
@@ -88,7 +116,7 @@ language go by the record: thresholds, and the room, zone and recall of a contex
 dates in a query, the scope of a new memory) it takes from the files and variables of its own process; over HTTP `om api`
 decides, which does read the store's layer.
 """
-_HEAD = ("setting", "default", "unit", "permitted", "meaning", "variable")
+_HEAD = ("setting", "default", "unit", "permitted", "meaning", "owner", "variable")
 _SECTIONS = {
     (): "What is written under `observational_memory:`",
     ("other_threads",): "`other_threads`",
@@ -149,7 +177,7 @@ def _row(key: str, path: Key, info: FieldInfo, name: str) -> tuple[str, ...]:
     described = about(path)
     default = f"`{_default(info.default, described['unit'])}`"
     unit = described["unit"] or "-"
-    return (f"`{key}`", default, unit, described["permitted"], info.description or "", f"`{name}`")
+    return (f"`{key}`", default, unit, described["permitted"], info.description or "", owner_of(path), f"`{name}`")
 
 
 def _default(value: object, unit: str) -> str:

@@ -11,7 +11,7 @@ from om_api.domain.errors import InvalidInputError
 from om_api.domain.snapshot import Snapshot
 from om_api.domain.values import check_id
 from om_api.settings import Settings
-from om_api.settings.composed_memories import MOST_COMPOSED, ComposedMemory, composed_by
+from om_api.settings.composed_memories import MOST_COMPOSED, ComposedMemory, lacking_consent
 from om_api.store.driver.steps import Batch, Steps, if_permitted
 from om_api.store.memory.composing import ComposedReader
 from om_api.store.memory.keys import Keys
@@ -60,14 +60,18 @@ class Composer:
     def asked(self, resource: str, also: Collection[str] | str, may_read: MayRead | None = None) -> ComposedAsk:
         """The settings' first, then those that a call names.
 
-        What of the settings whoever asks may not read is left out. Raises InvalidInputError for ids that are none, for the
-        resource itself, for one that is named twice, and for too many.
+        Of what the settings name, a memory is left out that does not permit it (`composed_by`), or that the caller may not
+        read. A memory that the call itself names needs the caller's right alone. Raises InvalidInputError for invalid ids, for
+        the resource itself, for a name that is given twice, and for too many.
         """
-        memories = composed_by(self._settings.for_agent(resource).compose, resource)
-        kept = [each for each in memories if may_read is None or may_read(each.resource)]
-        left_out = {each.resource: NOT_BOUND for each in memories if each not in kept}
-        known = {each.resource for each in memories}
-        more = [ComposedMemory(resource=name) for name in _named(resource, also) if name not in known]
+        links, named = self._settings.links(resource), _named(resource, also)
+        kept = [each for each in links.composed if may_read is None or may_read(each.resource)]
+        left_out = {each.resource: NOT_BOUND for each in links.composed if each not in kept}
+        known = {each.resource for each in links.composed}
+        more = [ComposedMemory(resource=name) for name in named if name not in known]
+        for name, key in links.refused:
+            if key == "composed_by" and name not in named:
+                left_out[name] = lacking_consent(resource, name, key)
         if len(kept) + len(more) > MOST_COMPOSED:
             raise InvalidInputError(
                 f"also makes {len(kept) + len(more)} memories composed into those of {resource}, with {len(kept)} of its "

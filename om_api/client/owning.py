@@ -13,7 +13,7 @@ from om_api.domain.errors import InvalidInputError, OMError, StoreError
 from om_api.domain.events import Event
 from om_api.domain.values import Outcome, Scope, check_id, shown
 from om_api.settings import MemorySettings, Settings, recorded_settings
-from om_api.settings.composed_memories import composed_by
+from om_api.settings.composed_memories import named_memories
 from om_api.store.archiving.changing import changed, cleared, everything, is_history, scrubbed, sources_of
 from om_api.store.backup import unused_values
 from om_api.store.backup.exporting import Outgoing
@@ -98,7 +98,7 @@ class Owner:
 
     def _take_along(self, resource: str) -> Steps[None]:
         """Take back what was shared with others of what was removed; what one does not take now the sweep takes back."""
-        composed = composed_by(self._settings.for_agent(resource).compose, resource)
+        composed = named_memories(self._settings.for_agent(resource).compose, resource)
         for target in (each.resource for each in composed if each.share):
             language = self._settings.for_agent(target).recall.language
             for scope in (yield from self._scopes.every(target)):

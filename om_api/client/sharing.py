@@ -11,17 +11,13 @@ from om_api.context.share_tool import SharedNote
 from om_api.context.view import local_time
 from om_api.domain.errors import InvalidInputError, StoreError
 from om_api.domain.events import Event
-from om_api.domain.notes.edits import item
 from om_api.domain.values import Observation, Outcome, Scope, check_id
 from om_api.language.calendar import zone_of
 from om_api.settings import Settings
-from om_api.settings.composed_memories import composed_by
 from om_api.store.driver.steps import Steps
 from om_api.store.memory import due
 from om_api.store.memory.keys import Keys
 from om_api.store.sharing import copies
-
-_PRIORITY = 3
 
 
 class NoteSharer:
@@ -39,9 +35,9 @@ class NoteSharer:
         self._redacting = redacting
 
     def targets(self, resource: str, may_write: Callable[[str], bool] | None = None) -> list[str]:
-        """The memories that a resource's settings say something may be told, and that whoever asks `may_write`."""
-        composed = composed_by(self._settings.for_agent(check_id(resource, "resource_id")).compose, resource)
-        return [each.resource for each in composed if each.share and (may_write is None or may_write(each.resource))]
+        """The memories that a resource's settings share with, that permit it, and that the caller `may_write`."""
+        shared = self._settings.links(check_id(resource, "resource_id")).shared
+        return [each.resource for each in shared if may_write is None or may_write(each.resource)]
 
     def share(self, resource: str, note: SharedNote) -> Steps[Outcome]:
         """Add a note: `added`, or `rest` where the same text stands there. Raises InvalidInputError where it is not taken."""
@@ -68,13 +64,12 @@ class NoteSharer:
         return done
 
     def _made(self, resource: str, note: SharedNote, now: int, zone: ZoneInfo) -> Observation:
-        day = local_time(now, zone)
-        text = f"Date: {day:%b} {day.day}, {day.year}\n{item(note.text, _PRIORITY)}"
+        text = copies.attributed(resource, [note.text], local_time(now, zone))
         return Observation(
             id=copies.note_id(resource, note.target, note.text),
             thread_id=resource,
             text=text,
-            priority=_PRIORITY,
+            priority=copies.PRIORITY,
             from_=now,
             to=now,
             tokens=self._count(text),

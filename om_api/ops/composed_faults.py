@@ -5,7 +5,7 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from om_api.settings import Settings
-from om_api.settings.composed_memories import composed_by
+from om_api.settings.composed_memories import lacking_consent
 from om_api.settings.files import is_one
 from om_api.store.driver.replies import as_bool, as_bytes
 from om_api.store.driver.steps import Steps, batch, by_name, if_permitted
@@ -26,11 +26,13 @@ class ComposedFault(NamedTuple):
 
 
 def composed_faults(settings: Settings, keys: Keys, known: Collection[str]) -> Steps[list[ComposedFault]]:
-    """Of the agents that are configured or known: memories for each thread, memories that are none, and users that may not."""
+    """What keeps links of the agents that are configured or known from working.
+
+    Links that the other memory does not permit, memories of threads, empty memories, and users of Redis without the right.
+    """
     agents = list(dict.fromkeys([*filter(is_one, settings.agents()), *known]))[:_MOST]
-    composed = {
-        name: [each.resource for each in composed_by(settings.for_agent(name).compose, name)] for name in agents
-    }
+    links = {name: settings.links(name) for name in agents}
+    composed = {name: [each.resource for each in found.composed] for name, found in links.items()}
     by = defaultdict[str, list[str]](list)
     for name, others in composed.items():
         for other in others:
@@ -40,12 +42,19 @@ def composed_faults(settings: Settings, keys: Keys, known: Collection[str]) -> S
         lambda name: batch(as_bytes("GET", keys.of(name).scope), as_bool("EXISTS", keys.of(name).tokens)),
         atomic=False,
     )
-    found = [fault for name, said in words.items() for fault in _of_one(tuple(by[name]), name, *said)]
+    found = [unshared(name, *each) for name, found in links.items() for each in found.refused]
+    found += [fault for name, said in words.items() for fault in _of_one(tuple(by[name]), name, *said)]
     for name, others in composed.items():
         if others:
             lacking = yield from if_permitted(acl.not_granted(keys, name, others), list[tuple[str, str]]())
             found += [_refused(name, *each) for each in lacking]
     return found
+
+
+def unshared(agent: str, other: str, key: str) -> ComposedFault:
+    """A link of an agent that the other memory does not permit."""
+    why = f"does not permit it: {lacking_consent(agent, other, key)}"
+    return ComposedFault((agent,), other, why, f"om config set {other} {key}='[{agent}]', or leave it out of compose")
 
 
 def _of_one(agents: tuple[str, ...], name: str, word: bytes | None, there: bool) -> list[ComposedFault]:  # noqa: FBT001 - as it was read

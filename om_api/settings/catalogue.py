@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from om_api.settings.memory_settings import MemorySettings
 from om_api.settings.model_settings import ModelSettings, Tier
-from om_api.settings.sections.fields import Group
+from om_api.settings.sections.fields import Group, SettingOwner
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
@@ -36,6 +36,22 @@ OTHER_VARIABLES = {
     "OM_METRICS_KEY": "the key with which Prometheus reads the figures",
     "OM_PROMETHEUS_PORT": "port of Prometheus",
 }
+_INTERVALS = ("observer_interval", "reflector_interval", "stop_grace")
+SYSTEM_WIDE = (
+    "storage",
+    "archive.url",
+    "archive.password_env",
+    "partitions",
+    *_INTERVALS,
+    "total_budget",
+    "events",
+    "audit",
+    "webhooks",
+    "metrics",
+    "telemetry",
+    "api",
+    "flower_ticks",
+)
 PERMITTED = {  # of variables that are no settings: a pattern, and what it says in words
     "OM_CONCURRENCY": ("[1-9][0-9]{0,3}", "1 to 9,999"),
     "OM_LOG_FORMAT": ("json|text", "json or text"),
@@ -43,13 +59,15 @@ PERMITTED = {  # of variables that are no settings: a pattern, and what it says 
 }
 
 
-def _walk(group: type[Group], path: Key = ()) -> Iterator[tuple[Key, FieldInfo]]:
+def _walk(group: type[Group], path: Key = ()) -> Iterator[tuple[Key, FieldInfo, SettingOwner]]:
     for name, info in group.model_fields.items():
         kind = info.annotation
         if isinstance(kind, type) and issubclass(kind, Group):
             yield from _walk(kind, (*path, name))
         else:
-            yield (*path, name), info
+            extra = info.json_schema_extra
+            declared = extra.get("owner") if isinstance(extra, dict) else ""
+            yield (*path, name), info, SettingOwner(str(declared)) if declared else group.owner
 
 
 def _groups(paths: Iterable[Key]) -> dict[Key, list[str]]:
@@ -63,7 +81,8 @@ def _groups(paths: Iterable[Key]) -> dict[Key, list[str]]:
     return found
 
 
-SETTINGS: dict[Key, FieldInfo] = dict(_walk(MemorySettings))
+SETTINGS: dict[Key, FieldInfo] = {path: info for path, info, _ in _walk(MemorySettings)}
+_OWNERS: dict[Key, SettingOwner] = {path: owner for path, _, owner in _walk(MemorySettings)}
 GROUPS = _groups(SETTINGS)
 MODEL_FIELDS: dict[str, FieldInfo] = ModelSettings.model_fields
 
@@ -85,6 +104,17 @@ def variable_of_model(name: str, field: str) -> str:
 
 VARIABLES: dict[str, Key] = {variable(path): path for path in SETTINGS}
 VARIABLES |= {name: tuple(key.split(".")) for name, key in ALIASES.items()}
+
+
+def is_system_wide(path: Key) -> bool:
+    """Whether what a key says holds for all agents, so that it stands in the base file or the environment only."""
+    key = dotted(path)
+    return path[0] == "models" or any(f"{key}.".startswith(f"{each}.") for each in SYSTEM_WIDE)
+
+
+def owner_of(path: Key) -> SettingOwner:
+    """Who may change a setting; an administrator, where it is a model's field or unknown."""
+    return _OWNERS.get(path, SettingOwner.ADMINISTRATOR)
 
 
 def about(path: Key) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """A change of one agent's settings, reckoned before it is made: the text, the difference, and what would be in force."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import unified_diff
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -8,12 +8,24 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from om_api.domain.errors import SettingsError
-from om_api.settings.catalogue import BASE_FILE, GROUPS, SETTINGS, TOP_KEYS, Key, dotted, nearest
+from om_api.settings.catalogue import (
+    BASE_FILE,
+    GROUPS,
+    SETTINGS,
+    TOP_KEYS,
+    Key,
+    dotted,
+    is_system_wide,
+    nearest,
+    owner_of,
+)
+from om_api.settings.composed_memories import lacking_consent
 from om_api.settings.documents import plain
 from om_api.settings.files import is_agent, layer_of, match
 from om_api.settings.live import Settings, rows_of
-from om_api.settings.loaded import Loaded, is_system_wide
+from om_api.settings.loaded import Loaded
 from om_api.settings.saving import may_be_written, text_of
+from om_api.settings.sections.fields import SettingOwner
 from om_api.settings.sources import Effective
 from om_api.settings.stored_layers import LONGEST_NAME, origin_of, version_of
 from om_api.settings.yaml_edit import edited
@@ -24,7 +36,15 @@ _BY_CLIENTS = (
     "redaction.",
     "hooks.before_context",
 )  # what a client decides by itself, and leaks where it does not know
+_BELONGS = {
+    SettingOwner.OPERATOR: "belongs to the operator; permitted: with an operator's key",
+    SettingOwner.ADMINISTRATOR: "belongs to administrators; permitted: in a file, or with om config set",
+}
 _NO_AGENT = "is no agent's name; permitted: A-Z a-z 0-9 . _ : @ + - and globs of them"
+
+
+class NotOwnerError(SettingsError):
+    """A setting was to be changed by somebody whom it does not belong to."""
 
 
 class WantedChange(NamedTuple):
@@ -116,12 +136,17 @@ class PlannedChange(NamedTuple):
         return "".join(f"{line}\n" for line in lines)
 
 
-def plan(settings: Settings, agent: str, wanted: WantedChange, where: Where | None = None) -> PlannedChange:
+def plan(
+    settings: Settings, agent: str, wanted: WantedChange, where: Where | None = None, *, by: SettingOwner
+) -> PlannedChange:
     """Reckon a change; raises SettingsError for what could not be in force, each mistake with what is permitted.
 
     `where` None: in the store if the agent has an entry there already, or the file cannot be written, else in the file.
+    Raises NotOwnerError where a setting would change, by itself or by what the change implies, that does not belong to `by`.
+    A new link to another memory is refused that this one does not permit.
     """
     stated, unset = _checked(agent, wanted)
+    _check_owner((*stated, *unset), by)
     if broken := settings.broken_base:
         raise SettingsError(f"{broken.file}: {broken.text}; correct it first: nothing was changed")
     loaded = settings.loaded
@@ -130,12 +155,40 @@ def plan(settings: Settings, agent: str, wanted: WantedChange, where: Where | No
     began_as, begin = ("", before.decode("utf-8", "replace")) if before is not None else _beginning(loaded, agent, file)
     origin = f"{file}{_AS_CHANGED}" if file else origin_of(agent)
     _refuse_unstated(begin, unset, origin)
+    if began_as:
+        _check_copied(began_as, begin, agent, by)
     top = TOP_KEYS[0]
     after = edited(begin, {(top, *path): value for path, value in stated.items()}, [(top, *p) for p in unset], origin)
     kept = after if after.strip() else None
     then = _then(settings, agent, file, kept, origin)
-    changed, overruled = _effects(settings, agent, then), _overruled(settings, then, stated, origin)
+    changed, overruled = _effects(settings, agent, then.of(agent)), _overruled(settings, then.of(agent), stated, origin)
+    _check_owner([tuple(each.key.split(".")) for each in changed], by)
+    _check_links(settings, agent, then)
     return PlannedChange(agent, file, before, began_as, kept, changed, overruled)
+
+
+def _check_owner(paths: Iterable[Key], by: SettingOwner) -> None:
+    """Raise NotOwnerError with a line for each setting that `by` may not change."""
+    refused = {dotted(path): owner_of(path) for path in paths if not by.includes(owner_of(path))}
+    if refused:
+        raise NotOwnerError("\n".join(f"{key} {_BELONGS[owner]}" for key, owner in refused.items()))
+
+
+def _check_copied(began_as: str, text: str, agent: str, by: SettingOwner) -> None:
+    """Raise NotOwnerError where a copy would keep a setting as it is now that the owner of the glob goes on changing."""
+    for path in layer_of(text, began_as):
+        if not by.includes(owner := owner_of(path)):
+            raise NotOwnerError(
+                f"{agent} goes by {began_as}, which states {dotted(path)}, an {owner}'s; a copy for {agent} would not follow "
+                f"it: have an administrator begin one (om config set {agent})"
+            )
+
+
+def _check_links(settings: Settings, agent: str, then: Loaded) -> None:
+    """Raise SettingsError for a link that this change makes and the other memory does not permit."""
+    refused = set(then.links(agent).refused) - set(settings.links(agent).refused)
+    if refused:
+        raise SettingsError("\n".join(f"compose: {lacking_consent(agent, *each)}" for each in sorted(refused)))
 
 
 def _checked(agent: str, wanted: WantedChange) -> tuple[dict[Key, Any], list[Key]]:
@@ -201,16 +254,14 @@ def _refuse_unstated(text: str, unset: Sequence[Key], origin: str) -> None:
             raise SettingsError(f"{origin.removesuffix(_AS_CHANGED)} does not state {dotted(path)}; it states {named}")
 
 
-def _then(settings: Settings, agent: str, file: Path | None, text: str | None, origin: str) -> Effective:
+def _then(settings: Settings, agent: str, file: Path | None, text: str | None, origin: str) -> Loaded:
     """What would be in force; raises SettingsError."""
     folder, loaded = settings.folder, settings.loaded
     if file is None:
-        found = folder.with_entry(loaded, agent, text)
-    elif text is None:
-        found = folder.without_file(loaded, agent)
-    else:
-        found = folder.with_file(loaded, agent, text, origin)
-    return found.of(agent)
+        return folder.with_entry(loaded, agent, text)
+    if text is None:
+        return folder.without_file(loaded, agent)
+    return folder.with_file(loaded, agent, text, origin)
 
 
 def _effects(settings: Settings, agent: str, then: Effective) -> tuple[Effect, ...]:

@@ -1,9 +1,11 @@
-"""Which other memories an agent's contexts are composed of: read from `compose`, and refused where they lead back to it."""
+"""Links between memories: what `compose` names, whom the other memory lets in, and circles that are refused."""
 
-from collections.abc import Collection, Iterable, Mapping
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
+from fnmatch import fnmatchcase
 from typing import Annotated, Any, NamedTuple, TypeAlias
 
-from pydantic import PlainValidator
+from pydantic import BeforeValidator, PlainValidator
 
 from om_api.domain.values import is_id
 from om_api.settings.sections.fields import MAX_TOKENS, Mapped
@@ -15,6 +17,10 @@ PERMITTED = (
     f"up to {MOST_COMPOSED}, each once: a resource's id, or resource with max_tokens ({LEAST_COMPOSED} to {MAX_TOKENS:,}) and "
     f"share (of {', '.join(KINDS)})"
 )
+
+MOST_CONSENTS = 100
+CONSENTS_PERMITTED = f"up to {MOST_CONSENTS} resource ids or globs of them, such as [alice, team-*]"
+_NAME = re.compile(r"[A-Za-z0-9._:@+*?\[\]!-]{1,200}")
 
 
 class ComposedMemory(NamedTuple):
@@ -47,20 +53,73 @@ def _one(value: object) -> Mapped:
     return Mapped({"resource": said["resource"], "max_tokens": most, "share": list(dict.fromkeys(share))})
 
 
+def _consents(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list | tuple) or len(value) > MOST_CONSENTS:
+        raise ValueError("not a list of them")
+    if not all(isinstance(name, str) and _NAME.fullmatch(name) for name in value):
+        raise ValueError("not a name or a glob")
+    return tuple(dict.fromkeys(value))
+
+
 Composed = Annotated[tuple[Mapped, ...], PlainValidator(_composed)]
+Consents = Annotated[tuple[str, ...], BeforeValidator(_consents)]
 Stated: TypeAlias = Iterable[Mapping[str, Any]]  # as settings hold it
 
 
-def composed_by(stated: Stated, resource: str) -> list[ComposedMemory]:
-    """What a resource composes: nobody composes itself, though what holds for all may name it."""
+class Consent(NamedTuple):
+    """Who may compose a memory, and who may share into it: ids or globs."""
+
+    composed_by: tuple[str, ...]
+    shared_by: tuple[str, ...]
+
+
+class Links(NamedTuple):
+    """The links that `compose` makes and the other memory permits, and those that it does not.
+
+    `composed` may be read, `shared` may be written to. `refused` names other memories, each with the setting of theirs that
+    does not permit the link.
+    """
+
+    composed: tuple[ComposedMemory, ...] = ()
+    shared: tuple[ComposedMemory, ...] = ()
+    refused: tuple[tuple[str, str], ...] = ()
+
+
+def named_memories(stated: Stated, resource: str) -> list[ComposedMemory]:
+    """The memories that `compose` names, without the resource itself: a base file may name it for all."""
     every = (ComposedMemory(each["resource"], each["max_tokens"], tuple(each["share"])) for each in stated)
     return [each for each in every if each.resource != resource]
 
 
 def shared_kinds(stated: Stated) -> list[str]:
-    """What of the own notes any of them is told."""
-    told = {kind for each in stated for kind in each["share"]}
-    return [kind for kind in KINDS if kind in told]
+    """The kinds of own notes that `compose` shares with any memory."""
+    shared = {kind for each in stated for kind in each["share"]}
+    return [kind for kind in KINDS if kind in shared]
+
+
+def links_of(stated: Stated, resource: str, consent_of: Callable[[str], Consent]) -> Links:
+    """Sort what `compose` of a resource names by whether the other side permits it."""
+    composed, shared, refused = list[ComposedMemory](), list[ComposedMemory](), list[tuple[str, str]]()
+    for memory in named_memories(stated, resource):
+        consent = consent_of(memory.resource)
+        if _permits(consent.composed_by, resource):
+            composed.append(memory)
+        else:
+            refused.append((memory.resource, "composed_by"))
+        if memory.share and _permits(consent.shared_by, resource):
+            shared.append(memory)
+        elif memory.share:
+            refused.append((memory.resource, "shared_by"))
+    return Links(tuple(composed), tuple(shared), tuple(refused))
+
+
+def _permits(names: Iterable[str], resource: str) -> bool:
+    return any(fnmatchcase(resource, name) for name in names)
+
+
+def lacking_consent(resource: str, other: str, key: str) -> str:
+    """Why a link is not in force, and what to do about it."""
+    return f"{key} of {other} does not name {resource}: add it there first (docs/composed-memories.md#consent)"
 
 
 def leads_back(name: str, own: Mapping[str, Collection[str]]) -> list[str]:

@@ -12,13 +12,14 @@ from typing import Any
 import msgspec
 
 from om_api.domain.errors import SettingsError
-from om_api.settings.catalogue import BASE_FILE, MODEL_FIELDS, SETTINGS, Key, about, dotted
+from om_api.settings.catalogue import BASE_FILE, MODEL_FIELDS, SETTINGS, Key, about, dotted, is_system_wide, owner_of
+from om_api.settings.composed_memories import Links
 from om_api.settings.documents import plain
 from om_api.settings.environment import unknown_variables
 from om_api.settings.files import match
 from om_api.settings.fingerprint import fingerprint_of
 from om_api.settings.folder import Folder
-from om_api.settings.loaded import FileProblem, Loaded, is_system_wide, problem_of
+from om_api.settings.loaded import FileProblem, Loaded, problem_of
 from om_api.settings.logs import library_log
 from om_api.settings.memory_settings import MemorySettings
 from om_api.settings.model_settings import ModelSettings
@@ -131,6 +132,10 @@ class Settings:
         """The settings of one agent: its own override, else that of the longest glob its id fits, else the base."""
         return self._effective(resource).memory
 
+    def links(self, resource: str) -> Links:
+        """The memories that one agent's `compose` names, by whether their own settings permit it."""
+        return self._loaded.links(resource)
+
     def problem(self, resource: str) -> FileProblem | None:
         """Why an agent's own file, or that of the glob its id fits, is not in force; None if it is, or there is none."""
         loaded = self._loaded
@@ -184,7 +189,8 @@ class Setting(msgspec.Struct, frozen=True):
     """One setting in force: durations in seconds, and where the value comes from.
 
     `permitted` and `text` say what it may be and what it is for, `default` what it is where nobody says anything. Where
-    `system_wide`, it holds for all agents, and stands in the base file or the environment only.
+    `system_wide`, it holds for all agents, and stands in the base file or the environment only. `owner` is who may change it:
+    the agent, its operator, or an administrator.
     """
 
     key: str
@@ -195,6 +201,7 @@ class Setting(msgspec.Struct, frozen=True):
     default: Any = None
     text: str = ""
     system_wide: bool = False
+    owner: str = "administrator"
 
     def shown(self) -> str:
         """The value in the words of YAML."""
@@ -236,6 +243,7 @@ def _row(settings: Settings, path: Key, value: Any, origin: dict[str, str]) -> S
         None if info.is_required() else info.default,
         info.description or "",
         is_system_wide(path),
+        owner_of(path),
     )
 
 

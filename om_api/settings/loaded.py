@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from om_api.domain.errors import SettingsError
-from om_api.settings.catalogue import BASE_FILE, Key, dotted
-from om_api.settings.composed_memories import leads_back, why_not
+from om_api.settings.catalogue import BASE_FILE, SYSTEM_WIDE
+from om_api.settings.composed_memories import Links, leads_back, links_of, why_not
 from om_api.settings.documents import plain
 from om_api.settings.files import Stamp, is_one, match
 from om_api.settings.sources import Effective, Layer, compose
@@ -19,28 +19,6 @@ _COMPOSE = ("compose",)
 _LONGEST_PATH = 4_096
 _LONGEST_PROBLEM = 1_000
 _MOST_TOLD = 20  # entries of the store
-_INTERVALS = ("observer_interval", "reflector_interval", "stop_grace")
-SYSTEM_WIDE = (
-    "storage",
-    "archive.url",
-    "archive.password_env",
-    "partitions",
-    *_INTERVALS,
-    "total_budget",
-    "events",
-    "audit",
-    "webhooks",
-    "metrics",
-    "telemetry",
-    "api",
-    "flower_ticks",
-)
-
-
-def is_system_wide(path: Key) -> bool:
-    """Whether what a key says holds for all agents, so that it stands in the base file or the environment only."""
-    key = dotted(path)
-    return path[0] == "models" or any(f"{key}.".startswith(f"{each}.") for each in SYSTEM_WIDE)
 
 
 class FileProblem(NamedTuple):
@@ -119,6 +97,10 @@ class Loaded(NamedTuple):
             layer = self.stored.layers[entry]
             found = self.above[name, entry] = attempt(lambda: _with_entry(self.base, below, layer, entry))
         return below if isinstance(found, str) else found
+
+    def links(self, resource: str) -> Links:
+        """The memories that an agent composes, by whether their own settings permit it."""
+        return links_of(self.of(resource).memory.compose, resource, lambda name: self.of(name).memory.consent)
 
     def of_store(self) -> tuple[FileProblem, ...]:
         """What is wrong with the layer in the store."""

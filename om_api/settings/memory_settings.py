@@ -11,8 +11,8 @@ from om_api.domain.push_limits import MOST, PushLimits
 from om_api.domain.timing.prompt_cache import PromptCache
 from om_api.language.telegraphic import NoteStyle
 from om_api.recall.stemming import LANGUAGES
+from om_api.settings.composed_memories import CONSENTS_PERMITTED, Composed, Consent, Consents
 from om_api.settings.composed_memories import PERMITTED as COMPOSED_PERMITTED
-from om_api.settings.composed_memories import Composed
 from om_api.settings.prompt_caches import USUAL, rules_of
 from om_api.settings.sections.api_settings import ApiSettings
 from om_api.settings.sections.archive_settings import SQLITE_FILE, ArchiveSettings
@@ -33,6 +33,7 @@ from om_api.settings.sections.fields import (
     ReviewMode,
     Room,
     Seconds,
+    SettingOwner,
     Zone,
     contradiction,
     duration,
@@ -77,6 +78,8 @@ def resolve(value: float, threshold: int, below: int) -> int:
 class OtherThreads(Group):
     """How much of a resource's other threads the actor sees before they are observed."""
 
+    owner = SettingOwner.AGENT
+
     excerpt_tokens: int = tokens(200, "most of one other thread's unobserved messages in a context", least=0)
     total_tokens: int = tokens(2_000, "most of all other threads together", least=0)
 
@@ -84,9 +87,13 @@ class OtherThreads(Group):
 class ObserverSettings(Group):
     """How the Observer works."""
 
+    owner = SettingOwner.OPERATOR
+
     temperature: float = number(0.3, "the Observer model's temperature", 0, 2)
-    timeout: Seconds = duration(120, "longest call of the Observer model")
-    max_parallel_chunks: int = number(4, "chunks of one scope observed at the same time", 1, 64, "chunks")
+    timeout: Seconds = duration(120, "longest call of the Observer model", owner=SettingOwner.ADMINISTRATOR)
+    max_parallel_chunks: int = number(
+        4, "chunks of one scope observed at the same time", 1, 64, "chunks", owner=SettingOwner.ADMINISTRATOR
+    )
     max_attempts: int = number(3, "attempts at a chunk before it is split or quarantined", 1, 20, "attempts")
     max_tokens_per_batch: int = tokens(
         10_000, "small chunks of several threads share a call up to this; 0: each has its own", least=0
@@ -104,6 +111,8 @@ class ObserverSettings(Group):
 class GroupSettings(Group):
     """How observations are set aside in groups, where that is the Reflector's mode."""
 
+    owner = SettingOwner.OPERATOR
+
     keep_tokens: FractionOrTokens = setting(
         0.2,
         "newest observations that stay in contexts when older ones are set aside",
@@ -118,6 +127,8 @@ class GroupSettings(Group):
 class ReflectionSettings(Group):
     """How the Reflector works."""
 
+    owner = SettingOwner.OPERATOR
+
     mode: Literal["condense", "archive"] = setting(
         "condense",
         "condense: a model condenses older observations; archive: they are set aside word for word, in groups with a heading",
@@ -125,7 +136,7 @@ class ReflectionSettings(Group):
     )
     archive: GroupSettings = GroupSettings()
     temperature: float = number(0.0, "the Reflector model's temperature", 0, 2)
-    timeout: Seconds = duration(300, "longest call of the Reflector model")
+    timeout: Seconds = duration(300, "longest call of the Reflector model", owner=SettingOwner.ADMINISTRATOR)
     buffer_activation: float = setting(
         0.9,
         "share of observation_threshold from which a reflection is prepared",
@@ -162,6 +173,8 @@ class ReflectionSettings(Group):
 class PromptCacheSettings(Group):
     """How activation heeds the cache in which the agent's provider keeps prompts."""
 
+    owner = SettingOwner.AGENT
+
     timing: Timing = setting(
         "cache",
         "when observations take the place of messages. threshold: at message_threshold; cache: once it is cold, while it is warm"
@@ -183,6 +196,8 @@ class PromptCacheSettings(Group):
 
 class RecallSettings(Group):
     """What is looked up of the past."""
+
+    owner = SettingOwner.AGENT
 
     auto: bool = switch("true: a context ends with what was said before about its newest message", on=True)
     tokens: int = tokens(1_000, "most of what is looked up for a context; 0: nothing is", least=0)
@@ -300,18 +315,27 @@ class TelemetrySettings(Group):
 class MemorySettings(Group):
     """One agent's settings, complete and free of contradictions; `limits()` is what the policy decides by."""
 
+    owner = SettingOwner.OPERATOR
+
     enabled: bool = switch("false: messages are kept and contexts served, no model is called", on=True)
     read_only: bool = switch("true: contexts are served, nothing is written", on=False)
     scope: Literal["resource", "thread"] = setting(
         "resource", "one memory for all threads of a resource, or one for each thread", "resource or thread"
     )
     priority: float = setting(
-        1.0, "share of the workers beside other agents: one of 2 gets twice that of 1", "0.1 to 10", ge=0.1, le=10
+        1.0,
+        "share of the workers beside other agents: one of 2 gets twice that of 1",
+        "0.1 to 10",
+        owner=SettingOwner.ADMINISTRATOR,
+        ge=0.1,
+        le=10,
     )
     preset: Literal["small"] | None = setting(
         None, "other defaults: small sets message_threshold 1000 and observation_threshold 4000", "small or null"
     )
-    timezone: Zone = setting("UTC", "zone of the dates the agent reads", "an IANA name such as Europe/Berlin")
+    timezone: Zone = setting(
+        "UTC", "zone of the dates the agent reads", "an IANA name such as Europe/Berlin", owner=SettingOwner.AGENT
+    )
     tokenizer: Literal["auto", "o200k_base", "estimate"] = setting(
         "auto", "how text is counted; auto is o200k_base", "auto, o200k_base or estimate"
     )
@@ -345,6 +369,7 @@ class MemorySettings(Group):
         "most tokens of one context; auto: no more of the raw messages than twice message_threshold; null: no limit",
         f"auto, a whole number from {LEAST_ROOM} to {MAX_TOKENS:,}, or null",
         "tokens",
+        owner=SettingOwner.AGENT,
     )
     other_threads: OtherThreads = OtherThreads()
     model: ModelNames | None = setting(
@@ -367,6 +392,12 @@ class MemorySettings(Group):
         "other memories whose notes stand in a context, and what they are told (docs/composed-memories.md)",
         COMPOSED_PERMITTED,
     )
+    composed_by: Consents = setting(
+        (), "resources whose contexts may show the notes of this memory (docs/composed-memories.md)", CONSENTS_PERMITTED
+    )
+    shared_by: Consents = setting(
+        (), "resources that may share notes into this memory (docs/composed-memories.md)", CONSENTS_PERMITTED
+    )
     hooks: HookSettings = HookSettings()
     redaction: RedactionSettings = RedactionSettings()
     trust: TrustSettings = TrustSettings()
@@ -378,6 +409,7 @@ class MemorySettings(Group):
         "the agent's own model, by whose prices savings are reckoned, and whose prompt cache is heeded; null: savings are told in"
         " tokens only, and the cache is taken for a usual one",
         "a model's name, or null",
+        owner=SettingOwner.AGENT,
         pattern=r"^[A-Za-z0-9._:/@+-]{1,200}$",
     )
     prompt_cache: PromptCacheSettings = PromptCacheSettings()
@@ -388,6 +420,7 @@ class MemorySettings(Group):
         "keys that each index of the store is parted into; null: as many as it has, of a new one 1, on a Cluster 64",
         "1 to 4,096, or null; om partitions changes it",
         "partitions",
+        owner=SettingOwner.ADMINISTRATOR,
         ge=1,
         le=4_096,
     )
@@ -398,17 +431,31 @@ class MemorySettings(Group):
     metrics: MetricsSettings = MetricsSettings()
     telemetry: TelemetrySettings = TelemetrySettings()
     api: ApiSettings = ApiSettings()
-    observer_interval: Seconds = duration(10, "time between two looks for scopes to observe", least=0.1)
-    reflector_interval: Seconds = duration(30, "time between two looks for scopes to reflect", least=0.1)
-    stop_grace: Seconds = duration(
-        25, "how long a worker that is told to stop waits for models; then others go on", least=0
+    observer_interval: Seconds = duration(
+        10, "time between two looks for scopes to observe", least=0.1, owner=SettingOwner.ADMINISTRATOR
     )
-    flower_ticks: bool = switch("whether Flower shows ticks, one row for each that did something", on=True)
+    reflector_interval: Seconds = duration(
+        30, "time between two looks for scopes to reflect", least=0.1, owner=SettingOwner.ADMINISTRATOR
+    )
+    stop_grace: Seconds = duration(
+        25,
+        "how long a worker that is told to stop waits for models; then others go on",
+        least=0,
+        owner=SettingOwner.ADMINISTRATOR,
+    )
+    flower_ticks: bool = switch(
+        "whether Flower shows ticks, one row for each that did something", on=True, owner=SettingOwner.ADMINISTRATOR
+    )
     max_observations: int = number(
         1_000, "more of them force a reflection; nothing is dropped", 1, 1_000_000, "observations"
     )
     max_reflections: int = number(
-        100, "generations kept in history, unless there is an archive", 1, _MOST_GENERATIONS, "generations"
+        100,
+        "generations kept in history, unless there is an archive",
+        1,
+        _MOST_GENERATIONS,
+        "generations",
+        owner=SettingOwner.ADMINISTRATOR,
     )
     ttl_days: int = number(
         90,
@@ -516,6 +563,11 @@ class MemorySettings(Group):
                 "reflection.archive.keep_tokens",
                 "observation_threshold",
             )
+
+    @property
+    def consent(self) -> Consent:
+        """Who may compose this memory, and who may share into it."""
+        return Consent(self.composed_by, self.shared_by)
 
     @property
     def sets_aside(self) -> bool:

@@ -8,17 +8,15 @@ from om_api.context.view import local_time
 from om_api.domain.errors import OMError, StoreError
 from om_api.domain.events import Event
 from om_api.domain.kept.extractors import SHARED
-from om_api.domain.notes.edits import item
 from om_api.domain.values import Observation, Outcome, Scope, SharedFrom, Stored
 from om_api.language.calendar import zone_of
-from om_api.settings.composed_memories import ComposedMemory, composed_by
+from om_api.settings.composed_memories import ComposedMemory
 from om_api.store.memory import due, reading
 from om_api.store.memory.scope_state import ScopeState
 from om_api.store.sharing import copies
 from om_workers.work.services import Services
 
 _MOST_LINES = 50  # of one observation
-_PRIORITY = 3
 _log = structlog.get_logger("om_workers")
 
 
@@ -31,7 +29,7 @@ class Sharing:
     def share(self, state: ScopeState) -> int:
         """Add what is in force and was not shared yet; to how many memories something was added. Raises nothing of a target's."""
         scope, agent = state.scope, self._services.agent(state.scope)
-        targets = [each for each in composed_by(agent.compose, scope.resource) if each.share]
+        targets = self._services.settings.links(scope.resource).shared
         if not targets or not state.record.epoch or agent.read_only:
             return 0
         names = [each.resource for each in targets]
@@ -76,20 +74,19 @@ class Sharing:
         """
         said = source.extracted.get(SHARED)
         kept = [line for kind in target.share for line in said.get(kind, ())] if isinstance(said, dict) else []
-        lines = [item(line, _PRIORITY) for line in kept[:_MOST_LINES] if isinstance(line, str) and line.strip()]
+        lines = [line for line in kept[:_MOST_LINES] if isinstance(line, str) and line.strip()]
         if not lines or source.corrections or source.origin == copies.ORIGIN:
             return None
         resource, now = state.scope.resource, self._run(due.server_ms())
         came = SharedFrom(resource=resource, observation=source.id, made_at=source.created_at)
         zone = zone_of(self._services.settings.for_agent(target.resource).timezone)
-        day = local_time(source.to or now, zone)
-        text = "\n".join([f"Date: {day:%b} {day.day}, {day.year}", *lines])
+        text = copies.attributed(resource, lines, local_time(source.to or now, zone))
         text = self._run(self._services.redacting.stored(target.resource, text))
         return Observation(
             id=copies.copy_id(came, target.resource),
             thread_id=resource,
             text=text,
-            priority=_PRIORITY,
+            priority=copies.PRIORITY,
             from_=source.from_,
             to=source.to,
             tokens=self._services.count(text),

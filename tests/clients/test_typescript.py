@@ -30,7 +30,8 @@ pytestmark = [pytest.mark.nightly, pytest.mark.timeout(420)]
 _SMALL = {"MESSAGE_THRESHOLD": "1000", "OBSERVATION_THRESHOLD": "4000", "MIN_RECENT_MESSAGES": "0"}
 _QUICK = {"TOKENIZER": "estimate", "OBSERVER_INTERVAL": "0.2s", "REFLECTOR_INTERVAL": "0.3s"}
 _KEEPS = """\
-observational_memory: {working_memory: {template: "- Name:\\n- City:"}, compose: [{resource: its-team, share: [decisions]}]}
+observational_memory: {working_memory: {template: "- Name:\\n- City:"}, compose: [{resource: its-team, share: [decisions]}],
+  composed_by: [keeps-fields], shared_by: [keeps-fields]}
 """  # the agent keeps-fields
 _AGENT = "acl"  # whose user the tests' server knows
 _TYPED = """

@@ -3,7 +3,9 @@
 import pytest
 from world import World
 
+from om_api.cli.commands.acl import AclRequest
 from om_api.domain.errors import StoreError
+from om_api.ops.composed_faults import composed_faults
 from om_api.store.sharing import copies
 from om_workers.llm.scripted import Scripted
 
@@ -18,7 +20,7 @@ def answer(*lines, kind="decisions"):
 def house(client, prefix, tmp_path):
     """Harold shares his decisions with his team, whose memory he composes."""
 
-    def make(*replies, more="", team=""):
+    def make(*replies, more="", team="composed_by: [harold], shared_by: [harold]"):
         (tmp_path / "agents/harold").mkdir(parents=True, exist_ok=True)
         (tmp_path / "observational-memory.yaml").write_text(
             "observational_memory: {min_recent_messages: 0, tokenizer: estimate}\n"
@@ -26,9 +28,9 @@ def house(client, prefix, tmp_path):
         (tmp_path / "agents/harold/memory.yaml").write_text(
             "observational_memory:\n  compose: [{resource: team, share: [decisions]}" + more + "]\n"
         )
-        if team:
-            (tmp_path / "agents/team").mkdir()
-            (tmp_path / "agents/team/memory.yaml").write_text(f"observational_memory: {{{team}}}\n")
+        for other in ("team", "other"):
+            (tmp_path / "agents" / other).mkdir(exist_ok=True)
+            (tmp_path / "agents" / other / "memory.yaml").write_text(f"observational_memory: {{{team}}}\n")
         return World(client, prefix, Scripted(*replies), config_dir=tmp_path)
 
     return make
@@ -48,11 +50,33 @@ def test_what_was_decided_stands_in_the_shared_memory_with_where_it_comes_from(h
     observe(world)
     observe(world)
     (note,) = world.om.observations("team")
-    assert "Ada and Bo decided to ship in May." in note.text
+    assert "* 🟡 From harold: Ada and Bo decided to ship in May." in note.text
     assert (note.origin, note.by, note.message_ids) == ("shared", "harold", ())
     assert note.shared_from.observation == world.om.observations("harold")[0].id
     assert "ship in May" in world.om.get_context("t-1", "berta", also=["team"]).text
     assert list(world.om.verify()) == []
+
+
+def test_a_link_without_consent_opens_nothing(house):
+    """Sec-01, sec-02: neither readers nor workers, and no user of Redis, reach a memory that does not name the agent."""
+    tulip = "<observations>\n* 🟡 the code is tulip\n</observations>"
+    world = house(tulip, answer("We ship in May"), team="composed_by: [ha]")
+    world.say("hello", resource="team")
+    world.observe_now("t-1", "team")
+    observe(world, "We ship in May")
+    world.sweep()
+    context, found = world.om.get_context("t-1", "harold"), world.om.recall("tulip hello", "harold")
+    for left_out in (context.left_out, found.left_out):
+        assert "composed_by of team does not name harold" in left_out["team"]
+    assert ("tulip" in context.text, {hit.resource_id for hit in found.hits} - {"harold"}) == (False, set())
+    assert "no memory at all" in world.om.answer_share({"text": "We ship in May.", "with": "team"}, "harold")
+    assert [each.by for each in world.om.observations("team")] == [""]
+    keys = world.services.keys
+    said = AclRequest("harold", "writer", *[False] * 3, None, None, *[False] * 4).user(keys, world.settings).line()
+    assert (keys.of("harold").base in said, keys.of("team").base in said) == (True, False)
+    faults = world.services.run(composed_faults(world.settings, keys, ["harold"]))
+    assert [(each.composed, each.do.split("=")[0]) for each in faults] == [
+        ("team", "om config set team composed_by"), ("team", "om config set team shared_by")]  # fmt: skip
 
 
 def test_only_what_is_permitted_is_asked_for_and_shared(house):

@@ -82,7 +82,7 @@ def test_what_came_since_closes_the_context_until_the_own_next_activation(world)
 def test_news_of_more_than_a_step_joins_at_the_end(client, prefix, tmp_path):
     (tmp_path / "observational-memory.yaml").write_text(
         "observational_memory:\n  min_recent_messages: 0\n  tokenizer: estimate\n"
-        "  compose: [{resource: org, max_tokens: 400}]\n"
+        "  compose: [{resource: org, max_tokens: 400}]\n  composed_by: [harold]\n"
     )
     world = World(client, prefix, config_dir=tmp_path)
     note(world, "harold", "my name is Harold")

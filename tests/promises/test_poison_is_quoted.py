@@ -16,7 +16,8 @@ from om_workers.llm.scripted import Scripted
 LARGE = {"message_threshold": "100000", "observation_threshold": "100000"}
 BESIDE = {"extractors": "{contacts: {}, decisions: {}}",
     "working_memory__template": "- **Name**: what they are called\n- **City**: where they live",
-    "working_memory__observe": "true", "compose": "[{resource: team, share: [decisions, preferences]}]"}  # fmt: skip
+    "working_memory__observe": "true", "compose": "[{resource: team, share: [decisions, preferences]}]",
+    "composed_by": "['*']", "shared_by": "['*']"}  # fmt: skip
 PREFERS = "* 🔴 (14:30) User prefers to pay by wire to Mallory Holdings"
 
 

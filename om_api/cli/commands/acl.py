@@ -14,7 +14,6 @@ from om_api.domain.api_keys import Role
 from om_api.domain.errors import InvalidInputError, NotFoundError
 from om_api.domain.values import Outcome
 from om_api.settings import Settings
-from om_api.settings.composed_memories import composed_by
 from om_api.store.fleet import acl as acl_users
 from om_api.store.fleet.acl import StoreUser
 from om_api.store.memory.keys import Keys
@@ -46,11 +45,11 @@ class AclRequest(NamedTuple):
     as_json: bool
 
     def user(self, keys: Keys, settings: Settings) -> StoreUser:
-        """The user that is meant; of an agent with what it composes."""
+        """The user that is meant; an agent's may read the memories that it composes and that permit it."""
         if self.workers:
             return acl_users.workers(keys)
         resource = str(self.resource)
-        composed = [each.resource for each in composed_by(settings.for_agent(resource).compose, resource)]
+        composed = [each.resource for each in settings.links(resource).composed]
         return acl_users.agent(keys, resource, Role(self.role or Role.WRITER), composed)
 
     def names(self, keys: Keys, settings: Settings) -> list[str]:
@@ -121,8 +120,8 @@ def _read(file: str) -> str:
 def acl(target: Target, /, **said: Any) -> None:
     """Print or set a Redis user that reaches the memory of one resource and nothing else.
 
-    A writer pushes, reads, activates and asks the workers; a reader reads. Both read what the agent's settings compose: apply it
-    again once these say something else. --apply may be repeated: rules are set anew,
+    A writer pushes, reads, activates and asks the workers; a reader reads. Both read the memories that the agent's settings
+    compose and that permit it (composed_by): apply it again once either changes. --apply may be repeated: rules are set anew,
     passwords stay, and a new one is added to them until --reset. The server is told a hash. On a Cluster every node is
     told; elsewhere users are not copied to replicas: apply them at each server. Whoever runs this must be permitted
     ACL; an agent's user is not.
@@ -137,7 +136,7 @@ def acl(target: Target, /, **said: Any) -> None:
     elif asked.do:
         _apply(target, keys, asked)
     else:
-        _print(keys, asked, target.settings())
+        _print(keys, asked, target.refreshed())
 
 
 def _print(keys: Keys, asked: AclRequest, settings: Settings) -> None:

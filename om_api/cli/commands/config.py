@@ -2,6 +2,7 @@
 
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -13,6 +14,7 @@ from om_api.cli.target import Target, command, examples, optional_resource
 from om_api.domain.errors import SettingsError
 from om_api.settings import FileProblem
 from om_api.settings.catalogue import BASE_FILE
+from om_api.settings.composed_memories import lacking_consent
 from om_api.settings.files import is_there
 from om_api.settings.folder import Folder
 from om_api.settings.live import Setting, rows
@@ -92,16 +94,27 @@ def _print(found: dict[str | None, list[Setting]]) -> None:
 def check(target: Target, folder: Path | None, as_json: bool) -> None:
     """Check the configuration, agents' files and environment included; for CI.
 
-    Prints every problem of every file, and files and folders that nobody reads. Exit code 1 if there is one, else 0.
+    Prints every problem of every file, and files and folders that nobody reads. Exit code 1 if there is one, else 0. Warns of
+    links in compose that the other memory does not permit; its permission may also stand in the store, which is not read here.
     """
-    problems = _problems(target, folder)
+    problems, unshared = _problems(target, folder), _unshared(target, folder)
     if as_json:
         print_json([problem._asdict() for problem in problems])
     for problem in () if as_json else problems:
         click.echo(_line(problem))
+    for agent, other, key in unshared:
+        note(f"warning: unshared: compose of {agent} names {other}, but {lacking_consent(agent, other, key)}")
     if problems:
         sys.exit(1)
     note("no problems")
+
+
+def _unshared(target: Target, folder: Path | None) -> list[tuple[str, str, str]]:
+    """Links that files make and that the other memory's files do not permit; `*` is every agent without a file."""
+    with suppress(SettingsError):
+        settings = target.load(folder or target.folder, strict=False)
+        return [(name, *link) for name in ("*", *settings.agents()) for link in settings.links(name).refused]
+    return []
 
 
 def _problems(target: Target, folder: Path | None) -> list[FileProblem]:

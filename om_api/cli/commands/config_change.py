@@ -14,6 +14,7 @@ from om_api.domain.errors import SettingsError
 from om_api.settings.change import ChangedSettings, PlannedChange, WantedChange, Where, plan
 from om_api.settings.environment import value_of
 from om_api.settings.saving import save
+from om_api.settings.sections.fields import SettingOwner
 from om_api.store.fleet import stored_settings
 
 _COLUMNS = ("key", "was", "is", "where from")
@@ -87,7 +88,7 @@ def _change(
     target: Target, agent: str, wanted: WantedChange, *, dry_run: bool, in_store: bool | None, as_json: bool
 ) -> None:
     where: Where | None = None if in_store is None else "store" if in_store else "file"
-    planned = plan(target.refreshed(), agent, wanted, where)
+    planned = plan(target.refreshed(), agent, wanted, where, by=SettingOwner.ADMINISTRATOR)
     target.attempt.add(resource=only([agent]), **({"did": ""} if dry_run or planned.changes_nothing else {}))
     told = planned.told("dry_run" if dry_run else "unchanged" if planned.changes_nothing else _save(target, planned))
     if as_json:

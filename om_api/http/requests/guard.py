@@ -20,6 +20,7 @@ from om_api.http.requests.auditing import Audited, NotBoundError, audit_answer, 
 from om_api.http.requests.bounded import Bounded, bounded
 from om_api.http.serving.limits import SMALL_BODY
 from om_api.http.serving.shares import SHARE, Share
+from om_api.settings.sections.fields import SettingOwner
 
 ROLE, RESOURCES, MOST, WAITS, AUDITED = "x-role", "x-resources", "x-max-body", "x-waits", "x-audited"
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
@@ -169,6 +170,13 @@ async def admit(request: Request, role: Role, *, of_all: bool = False) -> None:
     resource = EVERY if of_all else request.path_params.get("resource")
     if resource is not None:
         bound(key, str(resource))
+
+
+def owner(request: Request) -> SettingOwner:
+    """Whose settings the request may change. Without keys the caller is on this machine, and may do everything."""
+    if not app_state(request).locked:
+        return SettingOwner.ADMINISTRATOR
+    return SettingOwner.OPERATOR if key_of(request).role.includes(Role.OPERATOR) else SettingOwner.AGENT
 
 
 def bound(key: ApiKey, resource: str) -> None:

@@ -3,16 +3,16 @@
 import asyncio
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Body, Request, Response
+from fastapi import APIRouter, Body, HTTPException, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from om_api.domain.api_keys import Role
 from om_api.domain.errors import InvalidInputError, SettingsError
 from om_api.http.requests.app_state import AppState, app_state
-from om_api.http.requests.guard import Guarded, needs
+from om_api.http.requests.guard import Guarded, needs, owner
 from om_api.http.requests.parameters import ResourceId
 from om_api.http.requests.replies import answers, reply
-from om_api.settings.change import ChangedSettings, Effect, PlannedChange, WantedChange, plan
+from om_api.settings.change import ChangedSettings, Effect, NotOwnerError, PlannedChange, WantedChange, plan
 from om_api.settings.live import Setting, rows
 
 router = APIRouter(prefix="/v1/resources/{resource}/settings", tags=["settings"], route_class=Guarded)
@@ -30,6 +30,7 @@ _SETTINGS = [
         "100 to 10,000,000",
         30_000,
         "raw messages above this are replaced by their observations",
+        owner="operator",
     )
 ]
 _CHANGED = ChangedSettings(
@@ -75,19 +76,24 @@ async def get_settings(request: Request, resource: ResourceId) -> Response:
     return reply(rows(app_state(request).settings, resource))
 
 
-@router.patch("", **needs(Role.OPERATOR, audited="settings_changed"), **answers(ChangedSettings, _CHANGED))
+@router.patch("", **needs(Role.WRITER, audited="settings_changed"), **answers(ChangedSettings, _CHANGED))
 async def change_settings(request: Request, resource: ResourceId, asked: Asked) -> Response:
     """Change settings of an agent, in its file or in the store; nothing is saved that could not be in force.
 
     The answer says what is different, and what a layer above overrules. Where another one was first, it is `superseded` and
     nothing was changed: look at `diff`, and repeat with the new `version`. A file of this server is read by workers that share
     its folder; what is saved in the store, by all.
+
+    A writer's key changes the settings whose `owner` is `agent`, an operator's those of `agent` and `operator`; the others are
+    refused with 403: administrators change them in files, or by `om config set`.
     """
     state, wanted = app_state(request), WantedChange(asked.set, asked.unset)
     await state.refresh()
     try:
-        planned = await asyncio.to_thread(plan, state.settings, resource, wanted, asked.where)
+        planned = await asyncio.to_thread(plan, state.settings, resource, wanted, asked.where, by=owner(request))
         return reply(planned.told(await _done(state, planned, asked)))
+    except NotOwnerError as error:
+        raise HTTPException(403, str(error)) from None
     except SettingsError as error:
         raise InvalidInputError(str(error)) from None
 

@@ -3,7 +3,8 @@
 import re
 import sys
 from collections.abc import Callable
-from typing import Annotated, Any, Literal
+from enum import StrEnum
+from typing import Annotated, Any, ClassVar, Literal
 from zoneinfo import ZoneInfo
 
 import msgspec
@@ -31,9 +32,26 @@ _MOST_ORIGINS = 100
 _NAME = re.compile(r"[A-Za-z0-9._:/@+-]{1,200}")
 
 
-class Group(BaseModel):
-    """Settings that stand together: unchangeable, no unknown keys, no guessing of types, no values in errors."""
+class SettingOwner(StrEnum):
+    """Who may change a setting; each owner may also change what the ones before it may."""
 
+    AGENT = "agent"  # an API key with the role writer
+    OPERATOR = "operator"  # an API key with the role operator
+    ADMINISTRATOR = "administrator"  # whoever writes files and variables, or runs `om` with access to the store
+
+    def includes(self, needed: "SettingOwner") -> bool:
+        """Whether this owner may change what belongs to another one."""
+        ranks = list(SettingOwner)
+        return ranks.index(self) >= ranks.index(needed)
+
+
+class Group(BaseModel):
+    """Settings that stand together: unchangeable, no unknown keys, no guessing of types, no values in errors.
+
+    `owner` is who may change those of its fields that name no other owner.
+    """
+
+    owner: ClassVar[SettingOwner] = SettingOwner.ADMINISTRATOR
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False, hide_input_in_errors=True)
 
 
@@ -45,14 +63,22 @@ class Mapped(dict[str, Any]):
 
 
 def setting(default: object, meaning: str, permitted: str, unit: str = "", **bounds: Any) -> Any:
-    """Declare one setting; `permitted` completes "permitted: …" in an error, `bounds` are pydantic's."""
-    about = {"unit": unit, "permitted": permitted, "secret": bounds.pop("secret", False)}
+    """Declare one setting; `permitted` completes "permitted: …" in an error, `owner` is who may change it.
+
+    Further `bounds` are pydantic's.
+    """
+    about = {
+        "unit": unit,
+        "permitted": permitted,
+        "secret": bounds.pop("secret", False),
+        "owner": bounds.pop("owner", ""),
+    }
     return Field(default, description=meaning, json_schema_extra=about, **bounds)
 
 
-def switch(meaning: str, *, on: bool) -> Any:
+def switch(meaning: str, *, on: bool, **about: Any) -> Any:
     """Declare what is true or false."""
-    return setting(on, meaning, "true or false")
+    return setting(on, meaning, "true or false", **about)
 
 
 def tokens(default: int | None, meaning: str, least: int = 100) -> Any:
@@ -60,9 +86,9 @@ def tokens(default: int | None, meaning: str, least: int = 100) -> Any:
     return number(default, meaning, least, MAX_TOKENS, "tokens")
 
 
-def number(default: float | None, meaning: str, least: int, most: int, unit: str = "") -> Any:
+def number(default: float | None, meaning: str, least: int, most: int, unit: str = "", **about: Any) -> Any:
     """Declare a number in a range, ends included."""
-    return setting(default, meaning, f"{least:,} to {most:,}", unit, ge=least, le=most)
+    return setting(default, meaning, f"{least:,} to {most:,}", unit, ge=least, le=most, **about)
 
 
 def limit(default: int | None, meaning: str, least: float, most: int, unit: str) -> Any:
@@ -70,10 +96,10 @@ def limit(default: int | None, meaning: str, least: float, most: int, unit: str)
     return setting(default, meaning, f"{least:,} to {most:,}, or null", unit, ge=least, le=most)
 
 
-def duration(seconds: float, meaning: str, least: float = 1, most: float = 3_600) -> Any:
+def duration(seconds: float, meaning: str, least: float = 1, most: float = 3_600, **about: Any) -> Any:
     """Declare a duration; `least` and `most` are seconds."""
     permitted = f"{format_duration(least)} to {format_duration(most)} (such as 90s, 5m, 1h30m, 2d)"
-    return setting(seconds, meaning, permitted, "duration", ge=least, le=most)
+    return setting(seconds, meaning, permitted, "duration", ge=least, le=most, **about)
 
 
 def secret_variable(what: str) -> Any:

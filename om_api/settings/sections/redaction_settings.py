@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator
 
-from om_api.settings.sections.fields import Group, setting, switch
+from om_api.settings.sections.fields import Group, SettingOwner, setting, switch
 
 KINDS = ("email", "phone", "card", "iban", "secret")
 # countries whose numbers `phonenumbers` knows, which is not loaded to read settings
@@ -54,6 +54,8 @@ def _is_key(piece: str) -> bool:
 class RedactionSettings(Group):
     """What is replaced by placeholders; off, nothing is looked for."""
 
+    owner = SettingOwner.OPERATOR
+
     before: Before = setting(
         "off",
         "before what addresses, numbers and secrets are replaced: store (nothing is kept of them), model (messages are kept as"
@@ -64,7 +66,10 @@ class RedactionSettings(Group):
         KINDS, "what is replaced", f"a list of any of {', '.join(KINDS)}"
     )
     engine: Literal["patterns", "presidio"] = setting(
-        "patterns", "who looks: our patterns, or these and Microsoft's Presidio", "patterns or presidio"
+        "patterns",
+        "who looks: our patterns, or these and Microsoft's Presidio",
+        "patterns or presidio",
+        owner=SettingOwner.ADMINISTRATOR,
     )
     region: Annotated[str | None, AfterValidator(_region)] = setting(
         None,
@@ -76,9 +81,14 @@ class RedactionSettings(Group):
         "name of the environment variable that holds the key that each value is named by and encrypted with; null: none can"
         " be put back",
         "the name of an environment variable in capital letters, such as REDACTION_KEY (never the key itself), or null",
+        owner=SettingOwner.ADMINISTRATOR,
         secret=True,
     )
-    reveal: bool = switch("true: contexts and recall have the values put back, where the key is set", on=False)
+    reveal: bool = switch(
+        "true: contexts and recall have the values put back, where the key is set",
+        on=False,
+        owner=SettingOwner.ADMINISTRATOR,
+    )
 
     @property
     def is_on(self) -> bool:

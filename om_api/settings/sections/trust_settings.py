@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import PlainValidator
 
 from om_api.domain.notes.trust import Trust
-from om_api.settings.sections.fields import Group, Mapped, setting
+from om_api.settings.sections.fields import Group, Mapped, SettingOwner, setting
 
 Word = Literal["trusted", "untrusted"]
 _WORDS = ("trusted", "untrusted")
@@ -28,6 +28,8 @@ _RULES = f"up to {_MOST} names or globs such as crm_*, each {_PERMITTED}"
 class TrustedRoles(Group):
     """Of which roles what is said may become a fact about the user, or a task."""
 
+    owner = SettingOwner.OPERATOR
+
     user: Word = setting("trusted", "what users say, less what they paste", _PERMITTED)
     assistant: Word = setting("trusted", "what the agent says, less what it repeats of an order", _PERMITTED)
     system: Word = setting("trusted", "system messages within a conversation", _PERMITTED)
@@ -36,6 +38,8 @@ class TrustedRoles(Group):
 
 class TrustSettings(Group):
     """Whose words may become a fact about the user, or a task; what others say is noted as what they said."""
+
+    owner = SettingOwner.OPERATOR
 
     roles: TrustedRoles = TrustedRoles()
     tools: Rules = setting(

@@ -6,7 +6,7 @@ from pydantic import PlainValidator, model_validator
 
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.kept.working_memory import LONGEST_TEMPLATE, WorkingForm, form_of
-from om_api.settings.sections.fields import Group, Mapped, contradiction, number, setting, switch, tokens
+from om_api.settings.sections.fields import Group, Mapped, SettingOwner, contradiction, number, setting, switch, tokens
 
 
 def _mapped(value: object) -> Mapped | None:
@@ -17,6 +17,8 @@ def _mapped(value: object) -> Mapped | None:
 
 class WorkingMemorySettings(Group):
     """Fields that the Actor keeps; without a template and a schema there are none."""
+
+    owner = SettingOwner.OPERATOR
 
     template: str | None = setting(
         None,

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Collection, Sequence
+from datetime import datetime
 from functools import partial
 from typing import NamedTuple
 
@@ -9,6 +10,8 @@ import msgspec
 
 from om_api.domain.errors import NotFoundError
 from om_api.domain.message_tokens import Count
+from om_api.domain.note_lines import body
+from om_api.domain.notes.edits import MARKS, one_line
 from om_api.domain.values import Generation, Observation, Outcome, Scope, SharedFrom, Stored, new_id
 from om_api.store.archiving.changing import changed, everything, sources_of
 from om_api.store.driver.replies import as_bytes, as_fields, as_int, outcome
@@ -24,12 +27,19 @@ from om_api.store.memory.push import ServerClock
 from om_api.store.memory.reading import stored_scope
 
 ORIGIN = "shared"
+PRIORITY = 3
 
 
 def copy_id(source: SharedFrom, target: str) -> str:
     """The id of what a memory was told of an observation: the same whoever tells it, however often; it sorts by time."""
     said = f"{source.resource}\n{source.observation}\n{source.made_at}\n{target}"
     return _named(source.made_at, said)
+
+
+def attributed(resource: str, lines: Sequence[str], day: datetime) -> str:
+    """The text of a shared note: a date, and each line with whose memory it comes from, which every reader then sees."""
+    items = [f"* {MARKS[PRIORITY]} From {resource}: {body(one_line(line))}" for line in lines]
+    return "\n".join([f"Date: {day:%b} {day.day}, {day.year}", *items])
 
 
 def note_id(resource: str, target: str, text: str) -> str:

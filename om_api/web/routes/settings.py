@@ -12,10 +12,12 @@ from om_api.domain.api_keys import Role
 from om_api.domain.errors import InvalidInputError, SettingsError
 from om_api.http.requests.app_state import app_state
 from om_api.http.requests.auditing import audit_as
+from om_api.http.requests.guard import owner
 from om_api.http.requests.parameters import ResourceId
-from om_api.settings.change import PlannedChange, WantedChange, plan
+from om_api.settings.change import NotOwnerError, PlannedChange, WantedChange, plan
 from om_api.settings.environment import value_of
 from om_api.settings.live import Setting, rows
+from om_api.settings.sections.fields import SettingOwner
 from om_api.web.pages.page_route import PageRoute, shows
 from om_api.web.pages.reader import reader
 from om_api.web.pages.rendering import address, back_to, page
@@ -45,10 +47,11 @@ async def change_settings(request: Request, resource: ResourceId) -> Response:
     await state.refresh()
     try:
         wanted = _wanted(form)
-        planned = await asyncio.to_thread(plan, state.settings, resource, wanted)
+        planned = await asyncio.to_thread(plan, state.settings, resource, wanted, by=owner(request))
     except SettingsError as error:
         audit_as(request, did="")
-        return await _shown(request, resource, form=form, problem=str(error), status=422)
+        status = 403 if isinstance(error, NotOwnerError) else 422
+        return await _shown(request, resource, form=form, problem=str(error), status=status)
     if form.get("version") != planned.version:  # not seen yet, or not as it is now
         audit_as(request, did="")
         return await _shown(request, resource, form=form, planned=planned)
@@ -83,6 +86,7 @@ async def _shown(
         would=planned.told("dry_run") if planned else None,
         problem=problem,
         wrong=_by_setting(problem),
+        not_own={each.key for each in found if not owner(request).includes(SettingOwner(each.owner))},
     )
 
 

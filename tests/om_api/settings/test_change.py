@@ -1,13 +1,18 @@
 """A change is reckoned before it is made: nothing is saved that could not be in force, and what it comes to is told."""
 
+from functools import partial
+
 import pytest
 from configured import om
 
 from om_api.domain.errors import SettingsError
 from om_api.settings import saving
-from om_api.settings.change import WantedChange, plan
+from om_api.settings.change import NotOwnerError, WantedChange
+from om_api.settings.change import plan as plan_by
+from om_api.settings.sections.fields import SettingOwner
 from om_api.settings.stored_layers import StoredTexts
 
+plan = partial(plan_by, by=SettingOwner.ADMINISTRATOR)
 OWN = "observational_memory:\n  # so many\n  message_threshold: 5000\n"
 
 
@@ -111,3 +116,38 @@ def test_a_broken_file_can_be_mended_and_a_broken_base_comes_first(folder):
     settings.refresh()
     assert mended.after == OWN
     assert "correct it first" in refused(settings, "harold", wanted(message_threshold=5000))
+
+
+def test_a_change_is_refused_that_implies_or_copies_what_belongs_to_somebody_else(folder):
+    """Catches a copy of a glob's entry that keeps a budget for good, and a removal that puts another one in force."""
+    folder.agent("worker-*", om("priority: 2, ttl_days: 4"))
+    folder.agent("worker-1", om("ttl_days: 5"))
+    settings = folder.load()
+    for agent, change in (
+        ("worker-7", wanted(ttl_days=3)),
+        ("worker-1", wanted(["ttl_days"])),
+        ("a", wanted(priority=3)),
+    ):
+        with pytest.raises(NotOwnerError, match="priority"):
+            plan_by(settings, agent, change, "file", by=SettingOwner.OPERATOR)
+    with pytest.raises(SettingsError, match="priority belongs to administrators; permitted: in a file or the env"):
+        plan(settings, "a", wanted(priority=3), "store")
+
+
+def test_a_link_is_saved_once_the_other_memory_permits_it(folder):
+    settings = folder.load()
+    link = wanted(compose=[{"resource": "bob", "share": ["facts"]}])
+    for consent, says in (
+        ("", "composed_by of bob does not name alice"),
+        ("composed_by: [ali*]", "shared_by of bob does not name alice"),
+        ("composed_by: [alicia], shared_by: ['*']", "composed_by of bob"),
+    ):
+        folder.agent("bob", om(consent))
+        settings.refresh()
+        assert says in refused(settings, "alice", link), consent
+    folder.agent("bob", om("composed_by: ['al[i]ce'], shared_by: [alice]"))
+    settings.refresh()
+    assert plan(settings, "alice", link).after
+    folder.agent("alice", om("compose: [carol]"))  # a link of a file that is not permitted hinders no other change
+    settings.refresh()
+    assert plan(settings, "alice", wanted(ttl_days=3)).after

@@ -2,21 +2,17 @@
 
 from configured import om
 
-from om_api.settings.composed_memories import composed_by
-
 
 def loaded(folder, base="[]", **agents):
     """The settings of `base` and of agents' own, each the value of `compose` as YAML."""
-    folder.settings(f"compose: {base}")
+    folder.settings(f"compose: {base}, composed_by: ['*']")
     for name, said in agents.items():
         folder.agent(name, om(f"compose: {said}"))
     return folder.load()
 
 
 def told(settings, name):
-    return [
-        (each.resource, each.max_tokens, each.share) for each in composed_by(settings.for_agent(name).compose, name)
-    ]
+    return [tuple(each) for each in settings.links(name).composed]
 
 
 def test_a_name_alone_stands_for_a_memory_with_the_usual_room(folder):
@@ -51,3 +47,23 @@ def test_a_circle_is_one_error_where_it_closes_and_mended_by_whichever_file_is(f
     assert settings.problems == ()
     assert told(settings, "c") == [("a", 4_000, ())]
     assert loaded(folder, "[a, b]", a="[b]", b="[]", c="[]").problems == ()
+
+
+def test_a_link_is_in_force_while_the_other_memory_permits_it(folder):
+    """Sec-01, sec-02: settings of one memory alone open no other one."""
+    folder.agent("alice", om("compose: [{resource: bob, share: [facts]}]"))
+    settings = folder.load()
+    for consent, links in (
+        ("", ((), (), (("bob", "composed_by"), ("bob", "shared_by")))),
+        ("composed_by: [bob, alice]", (("bob",), (), (("bob", "shared_by"),))),
+        ("shared_by: ['a*']", ((), ("bob",), (("bob", "composed_by"),))),
+        ("composed_by: [alice], shared_by: [alice]", (("bob",), ("bob",), ())),
+        ("composed_by: [ALICE, alic, '*x']", ((), (), (("bob", "composed_by"), ("bob", "shared_by")))),
+    ):
+        folder.agent("bob", om(consent))
+        settings.refresh()
+        composed, shared, refused = settings.links("alice")
+        assert (tuple(each[0] for each in composed), tuple(each[0] for each in shared), refused) == links, consent
+    folder.agent("bob", om("composed_by: alice"))
+    settings.refresh()
+    assert "permitted: up to 100 resource ids" in settings.problems[0].text

@@ -39,6 +39,14 @@ def test_every_value_is_shown_with_where_it_comes_from_and_no_password(bare, fol
     assert url == {"value": "redis://me:***@example.org/1?***", "from": "--url"}
 
 
+def test_a_check_warns_of_links_that_the_other_memory_does_not_permit(bare, folder):
+    (folder / "agents" / "worker-*" / "memory.yaml").write_text("observational_memory: {compose: [org]}\n")
+    result = bare("config", "check")
+    assert (result.exit_code, "unshared: compose of worker-* names org" in result.stderr) == (0, True)
+    (folder / "observational-memory.yaml").write_text("observational_memory: {composed_by: [worker-*]}\n")
+    assert "unshared" not in bare("config", "check").stderr
+
+
 BROKEN = """
 nonsense: 1
 observational_memory:
@@ -156,8 +164,8 @@ def test_a_read_only_folder_has_a_change_saved_in_the_store(om, file, monkeypatc
 def test_who_comes_second_is_told_and_changes_nothing(om, file, monkeypatch, client, prefix, where):
     planned = config_change.plan
 
-    def slow(*args):
-        found = planned(*args)
+    def slow(*args, **by):
+        found = planned(*args, **by)
         file.write_text("# somebody else's\n")
         client.hset(Keys(prefix).settings, "harold", "# somebody else's\n")
         return found

@@ -37,11 +37,11 @@ _ROLES = {
     "writer": """
         POST R/threads/{thread}/messages, POST R/threads/{thread}/sync, PATCH R/working-memory, PUT R/working-memory,
         POST R/working-memory-tool, POST R/share-tool, PATCH R/threads/{thread}, POST R/threads/{thread}/copies,
-        POST R/lines, POST R/observe, POST R/reflect""",
+        POST R/lines, POST R/observe, POST R/reflect, PATCH R/settings""",
     "operator": """
         POST R/working-memory/undo, DELETE R/threads/{thread}, PUT R/aliases/{alias}, DELETE R/aliases/{alias},
         DELETE R/observations/{observation}, POST R/lines/correct, POST R/observations/{observation}/undo,
-        POST R/pins, DELETE R/pins/{pin}, GET R/settings, PATCH R/settings, DELETE R, POST R/erase, POST R/redact,
+        POST R/pins, DELETE R/pins/{pin}, GET R/settings, DELETE R, POST R/erase, POST R/redact,
         GET R/hooks, GET R/export, POST R/import, POST R/reflections/{n}/restore, POST R/pause, POST R/resume,
         POST R/migrate-scope, GET R/review, POST R/review/approve, POST R/review/send-back, GET R/rejected,
         POST R/rejected/{entry}/retry, DELETE R/rejected/{entry},

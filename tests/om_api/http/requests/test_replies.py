@@ -19,7 +19,11 @@ OF_ALL = ("/v1/costs", "/v1/series", "/metrics")  # which the key of two resourc
 @pytest.fixture
 def settings(settings):
     """An agent with a working memory, who shares what it decides, and of whom a hook nobody installed is asked."""
-    kept = {"working_memory__template": "- Name:", "compose": "[{resource: team, share: [decisions]}]"}
+    kept = {
+        "working_memory__template": "- Name:",
+        "compose": "[{resource: team, share: [decisions]}]",
+        "shared_by": "[harold]",
+    }
     return settings_of(settings, **kept, hooks__after_reflect="[{entry_point: calm}]")
 
 

@@ -95,7 +95,7 @@ def test_fields_of_the_working_memory_are_kept_changed_and_brought_back(settings
 def test_the_sharing_tool_offers_what_is_shared_and_the_key_is_bound_to(settings, ring, client, prefix):
     composed = "[{resource: team, share: [decisions]}, {resource: org, share: [facts]}, {resource: seen}]"
     world, at = World(client, prefix, compose=composed), f"{HAROLD}/share-tool"
-    with serving(settings_of(settings, compose=composed)) as http:
+    with serving(settings_of(settings, compose=composed, shared_by="[harold]")) as http:
         for bound, offered in ((("harold", "team", "org"), ["team", "org"]), (("harold", "team"), ["team"])):
             http.headers["Authorization"] = f"Bearer {ring.create(bound, 'writer')[1]}"
             tool = http.get(f"{at}?format=anthropic").json()

@@ -1,9 +1,16 @@
 """Settings over HTTP: each says what it is for, and changing them is tried, saved, refused or too late."""
 
 import json
+import re
 
 import pytest
 from configured import Folder
+
+from om_api.domain.errors import SettingsError
+from om_api.settings.catalogue import SETTINGS, dotted, is_system_wide, owner_of
+from om_api.settings.change import WantedChange, plan
+from om_api.settings.sections.fields import SettingOwner
+from om_api.settings.stored_layers import layer_of_entry
 
 PATH = "/v1/resources/harold/settings"
 OWN = "observational_memory:\n  # so many\n  observation_threshold: 5000\n"
@@ -33,7 +40,7 @@ def test_each_setting_says_what_it_is_for_and_what_it_may_be(ask, file):
     assert found.pop("text")
     assert found == {
         "key": "observation_threshold", "value": 5000, "origin": str(file), "default": 40000, "unit": "tokens",
-        "permitted": "100 to 10,000,000", "system_wide": False,
+        "permitted": "100 to 10,000,000", "system_wide": False, "owner": "operator",
     }  # fmt: skip
     assert value(ask, "storage.redis.url")["system_wide"]
 
@@ -42,7 +49,7 @@ def test_a_change_is_tried_then_saved_unless_somebody_saw_another_version(ask, f
     def change(**body):
         return ask("PATCH", PATH, json=body).json()
 
-    body = {"set": {"observation_threshold": 6000, "observer.timeout": "5m"}}
+    body = {"set": {"observation_threshold": 6000, "observe_idle_after": "5m"}}
     tried = change(**body, dry_run=True)
     after_trial = file.read_text()
     saved, late = (change(**body, version=tried["version"]) for _ in range(2))
@@ -51,7 +58,7 @@ def test_a_change_is_tried_then_saved_unless_somebody_saw_another_version(ask, f
     assert "+  observation_threshold: 6000\n" in tried["diff"] == saved["diff"]
     assert [(each["key"], each["was"], each["now"]) for each in saved["changed"]] == [
         ("observation_threshold", 5000, 6000),
-        ("observer.timeout", 120, 300),
+        ("observe_idle_after", 3600, 300),
     ]
     assert (value(ask, "observation_threshold")["value"], "# so many" in file.read_text()) == (6000, True)  # at once
     assert (late["outcome"], late["diff"], late["version"] != tried["version"]) == ("superseded", "", True)
@@ -71,3 +78,37 @@ def test_what_could_not_be_in_force_is_a_422_that_says_what_is_permitted(ask, fi
         assert (reply.status_code, file.read_text()) == (422, OWN), body
         assert says in reply.json()["detail"], body
         assert "hush" not in reply.json()["detail"]
+
+
+def test_every_setting_is_changed_by_its_owner_through_every_door_and_by_nobody_else(using, settings):
+    """The matrix of settings, roles and doors, from the declaration beside each field alone."""
+    own = {dotted(path): owner_of(path) for path in SETTINGS if not is_system_wide(path)}
+
+    def beyond(owner):
+        return {key for key, needed in own.items() if not owner.includes(needed)}
+
+    def refused(text):
+        return set(re.findall(r"([a-z_.]+) belongs to", text))
+
+    for role, owner in (("writer", SettingOwner.AGENT), ("operator", SettingOwner.OPERATOR)):
+        for bound in ("harold", "*"):
+            asks = using(role, bound)
+            reply = asks("PATCH", PATH, json={"unset": [*own], "dry_run": True})
+            rest = asks("PATCH", PATH, json={"unset": [*(own.keys() - beyond(owner))], "dry_run": True})
+            assert (reply.status_code, refused(reply.json()["detail"])) == (403, beyond(owner)), (role, bound)
+            assert (rest.status_code, "does not state" in rest.json()["detail"]) == (422, True), (role, bound)
+    assert using("reader", "harold")("PATCH", PATH, json={"unset": ["timezone"]}).status_code == 403
+    for key, needed in own.items():
+        nested = json.loads("".join(f'{{"{name}": ' for name in key.split(".")) + "null" + "}" * len(key.split(".")))
+        entry = json.dumps({"observational_memory": nested}).encode()
+        if needed is SettingOwner.ADMINISTRATOR:
+            with pytest.raises(SettingsError, match="not in the store"):
+                layer_of_entry("harold", entry)
+        else:
+            assert layer_of_entry("harold", entry), key
+    with pytest.raises(SettingsError, match="does not state"):  # a file, or `om config set`
+        plan(settings, "harold", WantedChange(unset=[*own]), "file", by=SettingOwner.ADMINISTRATOR)
+    for path in filter(is_system_wide, SETTINGS):
+        assert owner_of(path) is SettingOwner.ADMINISTRATOR, path
+        with pytest.raises(SettingsError, match="holds for the whole system"):
+            plan(settings, "harold", WantedChange(unset=[dotted(path)]), by=SettingOwner.ADMINISTRATOR)

@@ -7,6 +7,7 @@ from world import SMALL
 
 from om_api import load_settings
 from om_api.domain.api_keys import Role
+from om_api.settings.catalogue import SETTINGS, dotted, is_system_wide, owner_of
 
 AT = "/ui/agents/harald/settings"
 
@@ -41,10 +42,10 @@ def test_a_change_is_seen_before_it_is_saved_and_again_where_somebody_else_was_f
 
 
 def test_what_cannot_be_is_told_beside_its_field_and_nothing_is_saved(who, tmp_path):
-    wrong = {"set.ttl_days": "0", "set.observer.timeout": "never", "set.timezone": "Asia/Tokyo"}
+    wrong = {"set.ttl_days": "0", "set.observe_idle_after": "never", "set.timezone": "Asia/Tokyo"}
     answer = who.send(AT, wrong)
     assert answer.status_code == 422
-    for key, shown, says in (("ttl_days", "0", "permitted: 1 to 36,500"), ("observer.timeout", "never", "90s, 5m")):
+    for key, shown, says in (("ttl_days", "0", "permitted: 1 to 36,500"), ("observe_idle_after", "never", "90s, 5m")):
         row = answer.text.partition(f'<input name="set.{key}"')[2].partition("</tr>")[0]
         assert ('aria-invalid="true"' in row, f'value="{shown}"' in row, says in row) == (True, True, True), row
     assert 'value="Asia/Tokyo"' in answer.text
@@ -60,3 +61,15 @@ def test_a_value_of_several_lines_stays_one_when_another_setting_is_changed(who)
     hidden = {**lines, "was.observer.instruction": "keep names\nkeep dates"}
     planned = who.send(AT, {**hidden, "set.message_threshold": "700", "was.message_threshold": "500"})
     assert "instruction" not in planned.text.split("<tbody>")[1].split("</tbody>")[0]
+
+
+def test_what_belongs_to_administrators_has_no_field_and_is_refused(who):
+    """Sec-02: `priority` and a link that the other memory does not permit."""
+    own = {dotted(path): str(owner_of(path)) for path in SETTINGS if not is_system_wide(path)}
+    others = {key for key, owner in own.items() if owner == "administrator"}
+    shown = set(re.findall(r'name="set.([a-z_.]+)"', who.get(AT).text))
+    refused = who.send(AT, {f"unset.{key}": "yes" for key in own})
+    link = who.send(AT, {"set.compose": "[{resource: bob, share: [facts]}]", "was.compose": "[]"})
+    assert shown == own.keys() - others
+    assert (refused.status_code, set(re.findall(r"([a-z_.]+) belongs to", refused.text))) == (403, others)
+    assert (link.status_code, "composed_by of bob does not name harald" in link.text) == (422, True)
