@@ -90,8 +90,9 @@ def canonical(message: Message) -> bytes:
         )
     try:
         return f"{message.role}\n".encode() + b"".join(map(_part, content))
-    except ValueError:
-        raise InvalidInputError(f"message {message.id or '(without id)'}: {TOO_LONG}") from None
+    except ValueError as error:
+        why = TOO_LONG if "digits" in str(error) else f"cannot be written as JSON: {error}"
+        raise InvalidInputError(f"message {message.id or '(without id)'}: {why}") from None
 
 
 def _part(part: dict[str, Any]) -> bytes:

@@ -9,6 +9,7 @@ import msgspec
 
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.folding import one_line
+from om_api.domain.texts.surrogates import whole_text, whole_value
 from om_api.domain.values import is_id, shown, to_ms
 from om_api.domain.vendors.message import ROLES as VENDORS_ROLES
 from om_api.domain.vendors.message import to_wire
@@ -33,8 +34,8 @@ class Message(msgspec.Struct, kw_only=True, omit_defaults=True):
 
     `content` is text or a list of parts. `timestamp` (ISO 8601 or Unix) is for display; `at` is the Unix ms the message
     is ordered by. `tokens` left out is counted when the message is added. `traceparent` names the span that it was added by,
-    "" for none: docs/tracing.md. Roles, parts and calls may be written as
-    OpenAI, Anthropic or Gemini write them, and become ours: `content` is the same for the same words, whenever they come.
+    "" for none: docs/tracing.md. Roles, parts and calls may be written as OpenAI, Anthropic or Gemini write them, and
+    become ours: `content` is the same for the same words, whenever they come. A lone surrogate in any text becomes U+FFFD.
     Raises InvalidInputError.
     """
 
@@ -62,6 +63,7 @@ class Message(msgspec.Struct, kw_only=True, omit_defaults=True):
             self.timestamp = self.timestamp.isoformat()
         if type(self.content) is not str or self.role not in ROLES or (self.tool_calls, self.tool_call_id) != _NO_CHAT:
             self._take_vendors()
+        self._take_whole_characters()
         if problem := self._problem():
             raise InvalidInputError(f"message {shown(self.id) or '(without id)'}: {problem}")
 
@@ -78,6 +80,14 @@ class Message(msgspec.Struct, kw_only=True, omit_defaults=True):
             raise InvalidInputError(f"message {shown(self.id) or '(without id)'}: it nests too deeply") from None
         except ValueError as error:
             raise InvalidInputError(f"message {shown(self.id) or '(without id)'}: {error}") from None
+
+    def _take_whole_characters(self) -> None:
+        content = self.content
+        self.content = whole_text(content) if isinstance(content, str) else whole_value(content)
+        if self.metadata:
+            self.metadata = whole_value(self.metadata)
+        if isinstance(self.name, str):
+            self.name = whole_text(self.name)
 
     def _problem(self) -> str | None:
         if self.role not in ROLES:

@@ -10,6 +10,7 @@ import msgspec
 
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.messages import TOO_LONG, Message, is_token_count
+from om_api.domain.texts.surrogates import decode_json
 from om_api.domain.values import shown, to_ms, traceparent
 from om_api.domain.vendors.message import to_wire
 from om_api.domain.vendors.parts import CAMEL, snake
@@ -142,12 +143,12 @@ def _fields_of(member: bytes) -> dict[str, Any]:
     """The fields of a message by our names for them; raises InvalidInputError unless it has a content."""
     _check_depth(member)
     try:
-        fields = msgspec.json.decode(member)
+        read: Any = decode_json(member)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InvalidInputError(unreadable(error)) from None
-    if not isinstance(fields, dict):
+    if not isinstance(read, dict):
         raise InvalidInputError("not a JSON object")
-    fields = _wire(fields)
+    fields = _wire(read)
     if not isinstance(fields.get("content"), str | list):
         raise InvalidInputError("content must be text or a list of parts")
     return fields

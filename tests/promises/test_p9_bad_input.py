@@ -92,7 +92,7 @@ def test_a_message_that_cannot_be_accepted_says_what_is_permitted_and_nothing_is
     good = {"role": "user", "content": "x", "thread_id": "t-1", "resource_id": "harold"}
     refused = [({"role": "robot"}, "user, assistant, system, tool"), ({"thread_id": "a/b"}, "thread_id"),
         ({"resource_id": ""}, "resource_id"), ({"content": [{"type": "text"}]}, "a text part needs a text"),
-        ({"content": 5}, "content"), ({"content": "\ud800"}, "cannot be written as JSON"),
+        ({"content": 5}, "content"),
         ({"timestamp": "yesterday"}, "ISO 8601"), ({"tokens": -1}, "tokens"), ({"tokens": True}, "tokens"),
         ({"id": ".."}, "id")]  # fmt: skip
     for fields, says in refused:

@@ -43,6 +43,14 @@ for (const which of ["redis", "ioredis"]) {
     assert.deepEqual((await memory.messages(place)).map(({ content }) => content), SAID.map(({ content }) => content));
   });
 
+  test(`${which}: a lone surrogate becomes U+FFFD, and the message is known again`, async () => {
+    const place = { resourceId: `${run}-${which}-s`, threadId: "t-1" };
+    const half = { id: "s-1", role: "tool", content: [{ type: "tool-result", tool_call_id: "c\ud83d", result: { "k\udc00": "caf\udc97" } }] };
+    await new RedisWriter(client(), place).push([half]);
+    assert.deepEqual((await memory.addMessages([half], place)).duplicates, ["s-1"]);
+    assert.deepEqual((await memory.messages(place))[0].content[0].result, { "k\ufffd": "caf\ufffd" });
+  });
+
   test(`${which}: what is pushed to an alias is the thread's`, async () => {
     const place = { resourceId: `${run}-${which}-a`, threadId: "t-1" };
     const writer = new RedisWriter(client(), place);

@@ -55,7 +55,8 @@ def _line(finding: Finding) -> str:
 
 @command("om health", "om health worker")
 @click.argument("role", type=click.Choice([*WORKER[:1], *BEAT, *FLOWER, *API]), required=False)
-def health(target: Target, role: str | None) -> None:
+@json_option
+def health(target: Target, role: str | None, as_json: bool) -> None:
     """Check the worker, beat, Flower or API that runs here; exit code 0 if it is healthy, else 1.
 
     Without ROLE: the one that runs in this container. The worker must answer Celery's ping, the beat must have touched
@@ -66,10 +67,12 @@ def health(target: Target, role: str | None) -> None:
         problem = "no process of cortex-om runs here; name one: worker, beat, flower or api"
     else:
         problem = _CHECKS[role](target.settings())
+    if as_json:
+        print_json({"role": role, "healthy": not problem, "problem": problem})
+    else:
+        note(f"unhealthy: {problem}" if problem else f"{role}: healthy")
     if problem:
-        note(f"unhealthy: {problem}")
         sys.exit(1)
-    note(f"{role}: healthy")
 
 
 def running_role(command_lines: Iterable[list[str]]) -> str | None:

@@ -11,6 +11,7 @@ from om_api.cli.target import Target, checked, command, resource_argument, threa
 from om_api.client.receipts import Receipt
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.messages import ROLES
+from om_api.domain.texts.surrogates import decode_json, whole_text
 from om_api.domain.vendors.message import ROLES as VENDORS_ROLES
 
 
@@ -78,7 +79,7 @@ def _tell(receipt: Receipt, as_json: bool) -> None:
 
 def _read(text: str) -> dict[str, Any]:
     try:
-        return msgspec.json.decode(text, type=dict[str, Any])
-    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
+        return decode_json(whole_text(text).encode(), msgspec.json.Decoder(dict[str, Any]).decode)
+    except (msgspec.DecodeError, RecursionError) as error:
         example = '{"role": "user", "content": "My flight is on Friday."}'
         raise InvalidInputError(f"the message is no object of JSON: {error}; write it as {example}") from None

@@ -5,6 +5,7 @@ So no step of taking up a large body is long, and it is refused with the words o
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
@@ -13,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, WithJsonSche
 
 from om_api.domain.learned import learned
 from om_api.domain.messages import MAX_TOKENS, TOO_LONG
+from om_api.domain.texts.surrogates import decode_json
 from om_api.domain.values import ID_PATTERN
 from om_api.domain.wire import MAX_DEPTH
 from om_api.http.requests.content_parts import CONTENT
@@ -87,7 +89,7 @@ def take(body: bytes, kind: type[Given] = GivenMessages) -> Given:
     """What a body says, which is to be of a kind; raises RequestValidationError."""
     form, most = (_PushBody, MAX_BATCH) if kind is GivenMessages else (_HistoryBody, MAX_HISTORY)
     try:
-        found: _HistoryBody = msgspec.json.decode(body, type=form)
+        found: _HistoryBody = decode_json(body, partial(msgspec.json.decode, type=form))
     except msgspec.ValidationError as error:
         raise _invalid("value_error", (), f"{error}: send an object with the field messages, a list") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

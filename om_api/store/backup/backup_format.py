@@ -7,6 +7,7 @@ from typing import TypeAlias
 import msgspec
 
 from om_api.domain.errors import InvalidInputError
+from om_api.domain.texts.surrogates import decode_json
 
 FORMAT = 1
 
@@ -156,6 +157,8 @@ Line: TypeAlias = (
     | SeenLine
     | End
 )
+
+
 _decoder: msgspec.json.Decoder[Line] = msgspec.json.Decoder(Line)
 
 
@@ -167,7 +170,7 @@ def write(line: Line) -> bytes:
 def read(text: bytes) -> Line:
     """The line that a text is; raises InvalidInputError for anything else."""
     try:
-        return _decoder.decode(text)
+        return decode_json(text, _decoder.decode)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InvalidInputError(f"this is no line of an exported memory: {str(error)[:200]}") from None
 

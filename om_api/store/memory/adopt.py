@@ -11,6 +11,7 @@ from om_api.domain.errors import InvalidInputError
 from om_api.domain.identity import further_id
 from om_api.domain.judging import Judgement, RawMember, Verdict
 from om_api.domain.messages import Message
+from om_api.domain.texts.surrogates import whole_json
 from om_api.domain.values import Scope, to_ms
 from om_api.domain.wire import encode_message, parse_member
 from om_api.store.driver.replies import Pair, as_bytes, as_fields, as_pairs, says, server_ms, write
@@ -128,9 +129,13 @@ def _judged(
     keys: Keys, resource: str, thread: str, raw: _RawSet, count: Callable[[str], int], redaction: Redaction | None
 ) -> Steps[tuple[dict[bytes, Verdict], list[tuple[bytes, bytes]]]]:
     """The verdict on each member, and the records that change."""
-    clean: Callable[[bytes], bytes] = redaction.member if redaction else bytes
+    redact: Callable[[bytes], bytes] = redaction.member if redaction else bytes
     members: list[RawMember] = []
     malformed: dict[bytes, Verdict] = {}
+
+    def clean(member: bytes) -> bytes:
+        return redact(whole_json(member))
+
     for member, score in raw.members:
         cleaned = clean(member)
         try:

@@ -195,7 +195,7 @@ def test_what_it_prints_is_json_and_nothing_else(om, reflected):
 NOT_TOLD = {
     *("stats", "threads", "chunks", "observations", "history", "groups", "extracted", "sources", "recall", "browse"),
     *("working-memory show", "working-memory versions", "context", "top"),  # they look
-    *("rejected list", "rejected show", "costs", "events", "audit", "queues", "doctor", "keys list"),
+    *("rejected list", "rejected show", "costs", "events", "audit", "queues", "doctor", "health", "keys list"),
     *("pins", "review list", "review show"),
     *("config", "config show", "config check", "webhooks list", "webhooks dead", "models list", "archive status"),
     *("push", "replay"),  # what an agent sends

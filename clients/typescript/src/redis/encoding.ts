@@ -57,7 +57,19 @@ export function estimate(text: string): number {
 function named(given: Message): Record<string, unknown> {
   if (typeof given !== "object" || given === null) throw new InvalidInputError("a message is an object: pass {role, content}");
   const { threadId: _thread, resourceId: _resource, id, ...message } = given as Record<string, unknown>;
-  return { id: id === undefined ? newId() : checkedId(id, "a message's id"), ...message };
+  return wellFormed({ id: id === undefined ? newId() : checkedId(id, "a message's id"), ...message });
+}
+
+/** The message with U+FFFD in the place of lone surrogates; JSON.stringify writes an escape only for these. */
+function wellFormed(message: Record<string, unknown>): Record<string, unknown> {
+  return jsonOf(message).includes("\\ud") ? (replaced(message) as Record<string, unknown>) : message;
+}
+
+function replaced(value: unknown): unknown {
+  if (typeof value === "string") return value.replace(/\p{Surrogate}/gu, "\ufffd");
+  if (Array.isArray(value)) return value.map(replaced);
+  if (typeof value !== "object" || value === null || "toJSON" in value) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [replaced(name), replaced(each)]));
 }
 
 function isOurs(role: unknown, content: unknown, message: Record<string, unknown>): boolean {

@@ -1,9 +1,12 @@
 """Messages over HTTP: what is added is there once, whatever it says of itself and however often it is sent."""
 
+import json
+
 from recordings import RECORDED, accepted
 from refusals import problem
 
 from om_api.domain.push_limits import PushLimits
+from om_api.http.serving.limits import SMALL_BODY
 
 HAROLD = "/v1/resources/harold"
 THREAD = f"{HAROLD}/threads/t-1"
@@ -33,6 +36,15 @@ def test_what_an_sdk_gave_is_taken_as_it_is(using, world):
         world.om.add_messages(said, thread_id="t-1", resource_id=f"{vendor}-direct")
         assert added.json()["added"] == len(said), vendor
         assert accepted(world.context("t-1", vendor)) == accepted(world.context("t-1", f"{vendor}-direct")), vendor
+
+
+def test_lone_surrogates_of_small_and_large_bodies_are_replaced(ask, world):
+    """JSON.stringify writes such a half as an escape."""
+    for n, text in enumerate(("half \ud83d of it", "\udc00" + "x" * SMALL_BODY)):
+        body = json.dumps({"messages": [{"id": f"m-{n}", "role": "user", "content": text}]})
+        added = ask("POST", f"{THREAD}/messages", content=body, headers={"content-type": "application/json"})
+        assert added.json()["added"] == 1, added.text
+        assert shown(world)[-1][:6] == ("half \ufffd", "\ufffdxxxxx")[n]
 
 
 def test_no_message_goes_to_another_resource_and_what_nobody_knows_is_kept_beside_it(ask, world):
