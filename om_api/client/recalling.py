@@ -211,7 +211,8 @@ class Recalling:
             listed = yield from listing(self._keys, resource, index.threads, index.word)
             lacking = index.look(listed)
             found = yield from self._read(resource, lacking, any_far=bool(listed.archived), far=not missed)
-            index.learn(found)
+            stray = index.stray(found)
+            index.learn(found, (yield from reading.own_calls(self._keys, resource, stray)) if stray else None)
             gone = frozenset(lacking.keys() - found.keys())
             if gone <= before:
                 index.lose(gone - (yield from self._archived(resource, gone, far=not missed)))

@@ -9,7 +9,7 @@ from om_api.context.parts import plain
 from om_api.context.view import View, local_time
 from om_api.domain.messages import Message
 from om_api.domain.tags import escape
-from om_api.domain.tool_calls import named
+from om_api.domain.tool_calls import named, without_own
 
 _LONGEST_TOKEN = 16  # characters; what is longer than that many a token cannot fit, and is never counted
 _SHORTEST = 48  # characters of a line; cut below that it would say nothing
@@ -77,7 +77,11 @@ def _section(thread: str, messages: list[Message], total: int, room: _Room, zone
         return ""
     lines: list[str] = []
     names: dict[str, str] = {}
-    in_order = [named(message, names) for message in sorted(messages, key=lambda message: message.at)]
+    by_time = sorted(messages, key=lambda message: message.at)
+    spoken = [
+        left for message, left in zip(by_time, without_own(by_time), strict=True) if left is message or left.content
+    ]
+    in_order = [named(message, names) for message in spoken]
     for message in reversed(in_order):
         line = _line(message, zone, room.tokens * _LONGEST_TOKEN)
         if not room.take(line):

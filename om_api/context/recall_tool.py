@@ -12,12 +12,13 @@ from om_api.domain.message_tokens import Count
 from om_api.domain.messages import Message
 from om_api.domain.tags import escape
 from om_api.domain.tokens import estimate
+from om_api.domain.tool_calls import RECALL
 from om_api.language.calendar import zone_of
 from om_api.recall.marking import excerpt
 from om_api.recall.query import Query
 from om_api.recall.recalled import Recalled, RecalledHit
 
-NAME = "recall"
+NAME = RECALL
 ANSWER_TOKENS = 1_500
 UNREACHED = "the memory could not be reached just now; what it holds is not known: ask again later"
 _CHARACTERS, _LEAST = 4, 200  # of a token, about; of the shortest part of a message

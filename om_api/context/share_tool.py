@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 from om_api.context.tool_formats import object_of, tool_of
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.tags import escape
+from om_api.domain.tool_calls import SHARE
 from om_api.domain.values import shown
 
-NAME = "share_note"
+NAME = SHARE
 LONGEST = 2_000  # characters of a note
 _NOBODY = "no memory at all: the setting compose names none that takes something (share)"
 _WHAT = (

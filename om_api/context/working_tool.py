@@ -6,9 +6,10 @@ from om_api.context.tool_formats import object_of, tool_of
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.kept.working_memory import WorkingChange, WorkingForm
 from om_api.domain.tags import escape
+from om_api.domain.tool_calls import WORKING
 from om_api.domain.values import Outcome
 
-NAME = "update_working_memory"
+NAME = WORKING
 _WHAT = (
     "Keep what should always be before you in your working memory: write the fields that changed. Use it when you learn "
     "something that a field is for, or when what a field says no longer holds; not for what was only said."

@@ -1,7 +1,10 @@
-"""Which result answers which call: by its id, and where one of them has none by the tool's name, in their order."""
+"""Calls of tools: which result answers which call, and which are calls of this memory's own tools.
+
+A result answers a call by its id, and where one of them has none by the tool's name, in their order.
+"""
 
 from collections import defaultdict, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
@@ -11,6 +14,17 @@ from om_api.domain.messages import Message
 
 Part = dict[str, Any]
 _SPEAKERS = ("user", "system")
+# Names of tools that are reserved for this memory: what is asked of them and what they answer is neither indexed nor noted.
+RECALL, WORKING, SHARE = "recall", "update_working_memory", "share_note"
+RESERVED = frozenset({RECALL, WORKING, SHARE})
+# The tools of the MCP server, reserved behind the prefix that hosts write: mcp__memory__browse.
+MCP_TOOLS = frozenset(
+    {
+        *RESERVED,
+        *("get_context", "add_messages", "list_threads", "browse", "observations", "sources", "forget", "status"),
+    }
+)
+_MCP_SERVERS = ("memory", "cortex-om", "cortex_om")
 
 
 class Exchange(NamedTuple):
@@ -159,3 +173,65 @@ def call_id(part: Mapping[str, Any]) -> str:
 
 def _name(part: Part) -> str:
     return str(part.get("name") or "")
+
+
+# -- this memory's own tools ----------------------------------------------------------------------------------------------
+
+
+def is_reserved(name: str) -> bool:
+    """Whether a tool's name is reserved for this memory; one of an MCP host is written `mcp__<server>__<tool>`."""
+    host, _, rest = name.partition("__")
+    server, _, tool = rest.partition("__")
+    return name in RESERVED or (host == "mcp" and (tool in RESERVED or (server in _MCP_SERVERS and tool in MCP_TOOLS)))
+
+
+class OwnCalls:
+    """Finds calls of own tools and their results in the messages of one thread, which are given oldest first.
+
+    `ids` are those of own calls in earlier messages of the thread.
+    """
+
+    def __init__(self, ids: Iterable[str] = ()) -> None:
+        self._answered = dict.fromkeys(ids, False)
+
+    @property
+    def open(self) -> list[str]:
+        """The ids of own calls that no result answered, the newest last."""
+        return [name for name, answered in self._answered.items() if not answered]
+
+    def without(self, message: Message) -> Message:
+        """The message without what was asked of own tools and what they answered; itself where it holds none of it."""
+        if isinstance(message.content, str):
+            is_answer = message.role == "tool" and message.name is not None and is_reserved(message.name)
+            return msgspec.structs.replace(message, content="", tokens=None) if is_answer else message
+        parts = [part for part in message.content if not self._is_own(part)]
+        same = len(parts) == len(message.content)
+        return message if same else msgspec.structs.replace(message, content=parts, tokens=None)
+
+    def _is_own(self, part: Part) -> bool:
+        own, name = is_reserved(_name(part)), call_id(part)
+        if part["type"] == "tool-call":
+            self._answered.pop(name, None)  # of an earlier call: programs use ids again
+            if own and name:
+                self._answered[name] = False
+        elif part["type"] == "tool-result" and name in self._answered:
+            self._answered[name] = own = True
+        return own
+
+
+def without_own(messages: Iterable[Message], ids: Iterable[str] = ()) -> list[Message]:
+    """Messages of one thread without what was asked of own tools and what they answered; `ids` as in OwnCalls."""
+    own = OwnCalls(ids)
+    return [own.without(message) for message in messages]
+
+
+def has_stray_results(messages: Iterable[Message | None]) -> bool:
+    """Whether a result names no tool, and its call is not among the messages: it may be of a call before them."""
+    called = set[str]()
+    for message in messages:
+        for part in message.content if message and not isinstance(message.content, str) else ():
+            if part["type"] == "tool-call":
+                called.add(call_id(part))
+            elif part["type"] == "tool-result" and not _name(part) and call_id(part) not in called:
+                return True
+    return False

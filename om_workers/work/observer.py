@@ -10,6 +10,7 @@ import msgspec
 
 from om_api.domain.errors import HookError, ModelError, StoreError
 from om_api.domain.messages import Message
+from om_api.domain.tool_calls import without_own
 from om_api.domain.values import Outcome, Scope, new_id
 from om_api.settings import MemorySettings
 from om_api.store.memory import chunks as chunking
@@ -252,7 +253,7 @@ class Observer:
     def _commit(self, read: Sealed, reply: Reply, observed: Observed, began: float) -> Outcome:
         resource, chunk, agent = read.scope.resource, read.chunk.id, self._services.agent(read.scope)
         trust = agent.trust.said()
-        said = sayings(read.messages, trust, read.chunk.thread)
+        said = sayings(without_own(read.messages, read.own_calls), trust, read.chunk.thread)
         judge = Judge([*told_in(read.texts, trust), *said], read.marks, vouched_in(read.texts))
         observed = judged(observed, judge)
         tokens = self._services.count(observed.text) if observed.text else 0

@@ -9,11 +9,22 @@ from om_api.domain.chunking import RawMessage
 from om_api.domain.message_tokens import count_message
 from om_api.domain.messages import Message
 from om_api.domain.policy import Move, Pressure
-from om_api.domain.tool_calls import exchanges
+from om_api.domain.tool_calls import OwnCalls, exchanges
 from om_api.domain.values import Chunk, Outcome, Scope, new_id
 from om_api.domain.wire import encode_message
 from om_api.settings import recorded_settings
-from om_api.store.memory import activate, clear, decoding, due, model_cooldown, note, requests, scope_state, seal
+from om_api.store.memory import (
+    activate,
+    clear,
+    decoding,
+    due,
+    model_cooldown,
+    note,
+    reading,
+    requests,
+    scope_state,
+    seal,
+)
 from om_api.store.memory.adopt import adopt
 from om_api.store.memory.amend import instead
 from om_api.store.memory.due import Claim
@@ -25,6 +36,7 @@ from om_workers.work.sealed import batches
 from om_workers.work.services import Services
 from om_workers.work.sharing import Sharing
 
+_OWN_CALLS = 100  # ids that are stored of one thread
 _MOVES = 12  # in one look; the next look goes on from there
 
 
@@ -144,13 +156,26 @@ class ScopeWorker:
             members = [member for member, _ in raw[thread][start:stop]]
             tokens = sum(turn.tokens for turn in turns[thread][start:stop])
             one = ChunkSummary(thread, new_id(), len(members), tokens)
-            outcome = self._run(seal.seal(keys, scope, epoch, thread, members, one.message_tokens, one.chunk, fresh))
+            own_calls = self._own_calls(scope.resource, thread, [message for _, message in raw[thread][start:stop]])
+            outcome = self._run(
+                seal.seal(keys, scope, epoch, thread, members, one.message_tokens, one.chunk, fresh, own_calls)
+            )
             if outcome is Outcome.SUPERSEDED:
                 break
             epoch = epoch or fresh
             cut.append(one)
         self._services.events.sealed(scope, cut)
         return outcome, [one.chunk for one in cut]
+
+    def _own_calls(self, resource: str, thread: str, messages: Sequence[Message]) -> list[str]:
+        """The ids of calls of own tools in chunks without their results, these messages' included; [] if these hold none."""
+        own = OwnCalls()
+        for message in messages:
+            own.without(message)
+        if not own.open:
+            return []
+        known = self._run(reading.own_calls(self._services.keys, resource, [thread]))[thread]
+        return [*known, *own.open][-_OWN_CALLS:]
 
     def _redacted(self, resource: str, messages: Sequence[Message]) -> bool:
         """Whether any message was not redacted that should be: one that knows no such setting pushed it; it is now."""

@@ -10,6 +10,7 @@ from om_api.domain.kept.extractors import TITLE, Extracted
 from om_api.domain.kept.titles import SUGGESTED
 from om_api.domain.messages import Message
 from om_api.domain.notes.marks import Mark, marked_lines
+from om_api.domain.tool_calls import without_own
 from om_api.domain.values import Chunk, KeptFields, Observation, Scope, ThreadState
 from om_api.recall.segment import encode
 from om_api.store.driver.steps import batch, each
@@ -32,7 +33,7 @@ class Sealed(NamedTuple):
 
     `waits`: its resource waits for a model that can observe something. `kept` is what the sections of extractors say so far
     of its thread and of the whole memory, by their slugs, `marks` what the notes before only quote. `changed` are the messages
-    as hooks left them, None where none did.
+    as hooks left them, None where none did. `own_calls` are ids of calls of own tools in earlier chunks.
     """
 
     state: ScopeState
@@ -44,11 +45,12 @@ class Sealed(NamedTuple):
     kept: dict[str, Any]
     marks: Sequence[Mark] = ()
     changed: list[Message] | None = None
+    own_calls: Sequence[str] = ()
 
     @property
     def heard(self) -> list[Message]:
         """The messages as the model reads them; what is covered are `messages`, whatever is read of them."""
-        return self.messages if self.changed is None else self.changed
+        return without_own(self.messages if self.changed is None else self.changed, self.own_calls)
 
     @property
     def scope(self) -> Scope:
@@ -68,7 +70,7 @@ class Sealed(NamedTuple):
     def segment(self, language: str) -> bytes:
         """The index of its messages; none where not each of them could be read, for the index tells them by their place."""
         whole = len(self.messages) == self.chunk.messages
-        return encode(self.chunk.thread, of_messages(self.messages), language) if whole else b""
+        return encode(self.chunk.thread, of_messages(self.messages, self.own_calls), language) if whole else b""
 
     @property
     def traceparents(self) -> list[str]:
@@ -92,9 +94,12 @@ def read(services: Services, scope: Scope, ids: Sequence[str], seen: ScopeState 
         each(scope_state.sealed_messages(keys, resource, chunk) for chunk in chunks),
         model_cooldown.waits(keys, resource),
         reading.generations(keys, scope, newest=1),
-        working.read_each(keys, resource, ["", *(chunk.thread for chunk in chunks)]),
+        batch(
+            working.read_each(keys, resource, ["", *(chunk.thread for chunk in chunks)]),
+            reading.own_calls(keys, resource, [chunk.thread for chunk in chunks]),
+        ),
     )
-    state, (stored, threads, messages, waits, generations, fields) = services.run(
+    state, (stored, threads, messages, waits, generations, (fields, own)) = services.run(
         scope_state.look_beside(keys, scope, beside, known.keys())
     )
     pending = [decoding.as_observation(chunk.observation) for chunk in state.chunks if chunk.observation]
@@ -104,7 +109,7 @@ def read(services: Services, scope: Scope, ids: Sequence[str], seen: ScopeState 
     sections = [_kept(kept, thread.id, fields) | _title(pending, thread) for thread in threads]
     marks = marks_in([*(each.text for each in generations), *(each.text for each in before)])
     return [
-        Sealed(state, now[chunk.id], said, before, _task(pending, thread), waits, says, marks)
+        Sealed(state, now[chunk.id], said, before, _task(pending, thread), waits, says, marks, None, own[chunk.thread])
         for chunk, thread, said, says in zip(chunks, threads, messages, sections, strict=True)
         if chunk.id in now
     ]

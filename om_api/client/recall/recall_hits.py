@@ -9,6 +9,7 @@ from om_api.client.recall.recall_index import RecallIndex
 from om_api.client.recall.recall_notes import NotedPart
 from om_api.domain.messages import Message
 from om_api.domain.notes.lineage import covered
+from om_api.domain.tool_calls import OwnCalls
 from om_api.recall.recalled import RecalledHit
 from om_api.recall.said import said
 from om_api.recall.searching import Hit
@@ -140,9 +141,9 @@ def _is_cut(found: Surroundings | None, own: Window) -> bool:
 
 
 def _of_message(hit: Hit, found: Surroundings, chunk: str, covers: str) -> RecalledHit:
-    own = found.message
-    if hit.source.check(hit.place) != check_of(own.id):
+    if hit.source.check(hit.place) != check_of(found.message.id):
         raise MovedError(chunk)
+    before, own, after = _without_own(found)
     return RecalledHit(
         kind="message",
         id=own.id,
@@ -156,9 +157,22 @@ def _of_message(hit: Hit, found: Surroundings, chunk: str, covers: str) -> Recal
         weights=hit.weights,
         covered_by=covers,
         message=own,
-        before=found.before,
-        after=found.after,
+        before=before,
+        after=after,
     )
+
+
+def _without_own(found: Surroundings) -> tuple[tuple[Message, ...], Message, tuple[Message, ...]]:
+    """A message and its turns without calls of this memory's own tools and what they answered, which are no turns."""
+    own = OwnCalls()
+    before = [(message, own.without(message)) for message in found.before]
+    message = own.without(found.message)
+    after = [(message, own.without(message)) for message in found.after]
+    return _turns(before), message, _turns(after)
+
+
+def _turns(messages: Sequence[tuple[Message, Message]]) -> tuple[Message, ...]:
+    return tuple(left for message, left in messages if left is message or left.content)
 
 
 def _of_note(hit: Hit, note: RecalledHit) -> RecalledHit:

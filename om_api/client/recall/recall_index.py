@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from om_api.client.recall.recall_notes import SetAside
 from om_api.domain.messages import Message
+from om_api.domain.tool_calls import has_stray_results
 from om_api.recall.distant import Distant
 from om_api.recall.loose import Loose
 from om_api.recall.segment import Segment, check_of
@@ -43,6 +44,7 @@ class RecallIndex:
         self._present: list[tuple[str, str]] = []
         self._raw: dict[str, Met[Message | None]] = {}
         self._loose: dict[str, Loose] = {}
+        self._own_calls: Mapping[str, tuple[str, ...]] = {}  # of threads some of whose calls stand in earlier chunks
         self._vocabulary, self._asked = Vocabulary(), False
         self._places: Mapping[str, MemoryPlace] = {}
         self._activated: Mapping[str, MemoryPlace] = {}
@@ -88,10 +90,23 @@ class RecallIndex:
             met = before.again(pairs, partial(message_of, thread=thread, resource=self.resource))
             self._raw[thread] = met
             known = loose.get(thread) if met is before else None
-            self._loose[thread] = known or Loose(thread, of_messages(met.values), self.language)
+            self._loose[thread] = known or self._as_loose(thread, met)
 
-    def learn(self, found: Mapping[str, Kept | Distant]) -> None:
-        """Take in what was read of chunks."""
+    def _as_loose(self, thread: str, met: Met[Message | None]) -> Loose:
+        return Loose(thread, of_messages(met.values, self._own_calls.get(thread, ())), self.language)
+
+    def stray(self, found: Mapping[str, Kept | Distant]) -> set[str]:
+        """Threads whose raw messages, or chunks that were `found` without an index, may answer calls of earlier chunks."""
+        raw = {thread for thread, met in self._raw.items() if has_stray_results(met.values)}
+        return raw | {kept.thread for kept in found.values() if isinstance(kept, Members)}
+
+    def learn(
+        self, found: Mapping[str, Kept | Distant], own_calls: Mapping[str, tuple[str, ...]] | None = None
+    ) -> None:
+        """Take in what was read of chunks; `own_calls` are ids of calls of own tools that stand in earlier chunks."""
+        changed = {name for name, ids in (own_calls or {}).items() if ids != self._own_calls.get(name, ())}
+        self._own_calls = {**self._own_calls, **(own_calls or {})}
+        self._loose |= {name: self._as_loose(name, self._raw[name]) for name in changed & self._raw.keys()}
         self._sealed = None if found else self._sealed
         self._parts = self._parts | {(self._places[name].epoch, name): self._part(kept) for name, kept in found.items()}
 
@@ -107,7 +122,11 @@ class RecallIndex:
 
     def _part(self, kept: Kept | Distant) -> Part:
         if isinstance(kept, Members):
-            return Loose(kept.thread, findable(kept.pairs, kept.thread, self.resource), self.language)
+            return Loose(
+                kept.thread,
+                findable(kept.pairs, kept.thread, self.resource, self._own_calls.get(kept.thread, ())),
+                self.language,
+            )
         return kept
 
     def lose(self, names: Iterable[str]) -> None:

@@ -12,7 +12,8 @@ from om_api.store.driver.tolerant_read import of_many
 from om_api.store.index.distant import archived
 from om_api.store.index.indexing import findable
 from om_api.store.index.segments import Members, members
-from om_api.store.memory.keys import Keys, ResourceKeys
+from om_api.store.memory.keys import Keys
+from om_api.store.memory.reading import own_calls
 
 _HEAD = 16  # bytes of a segment, among them its version
 _AT_ONCE = 20  # chunks in one step: about 120,000 tokens
@@ -33,7 +34,7 @@ def reindex(keys: Keys, scope: Scope, epoch: str, threads: Iterable[str], langua
         last = done and start + _AT_ONCE >= len(names)
         held = (yield from members(of, part)) if part else {}
         kept = {name: each for name, each in held.items() if isinstance(each, Members)}
-        yield from _index(of, scope, epoch, kept, language, last=last)
+        yield from _index(keys, scope, epoch, kept, language, last=last)
     return len(some)
 
 
@@ -66,11 +67,13 @@ def _lacking(keys: Keys, scope: Scope, threads: list[str]) -> Steps[dict[str, st
 
 
 def _index(
-    of: ResourceKeys, scope: Scope, epoch: str, kept: Mapping[str, Members], language: str, *, last: bool
+    keys: Keys, scope: Scope, epoch: str, kept: Mapping[str, Members], language: str, *, last: bool
 ) -> Steps[bool]:
+    of = keys.of(scope.resource)
     names, args = [of.record(scope)], list[Any]([epoch, str(VERSION) if last else ""])
+    own = (yield from own_calls(keys, scope.resource, {held.thread for held in kept.values()})) if kept else {}
     for name, held in kept.items():
         names += [of.segment(name), of.chunk(name), of.sealed(name), of.source(name)]
-        messages = findable(held.pairs, held.thread, scope.resource)
+        messages = findable(held.pairs, held.thread, scope.resource, own[held.thread])
         args += [len(held.pairs), encode(held.thread, messages, language)]
     return (yield from Verb("index", names, args, says(b"indexed")))

@@ -1,12 +1,13 @@
--- seal(scope, record, tokens, messages, chunks, chunk, sealed, source, threads, known; word, epoch, fresh_epoch, id, thread, weight, records, [member]...)
+-- seal(scope, record, tokens, messages, chunks, chunk, sealed, source, threads, known, state; word, epoch, fresh_epoch, id, thread, weight, records, own_calls, [member]...)
 -- uses ids
 -- Takes the named members out of the raw set into a new chunk, so that they can be observed exactly once. All of them must be
 -- there and counted: while the raw set holds a member that nobody counted, any of them could be that one, and nothing moves.
 -- Their ids are known as sealed from now on (`records`, one behind the other, of what an older version did not write down).
+-- `own_calls`: ids of calls of own tools that no sealed result of the thread answers ('' = none to note).
 -- Makes the record when there is none (epoch ''). The chunk's id is random and never reused, so a repeated call finds it.
 -- Returns {'sealed', seq} or {'superseded'}.
-local scope, record, tokens, messages, chunks, chunk, sealed, source, threads, known = unpack(KEYS, 1, 10)
-local word, epoch, fresh, id, thread, weight, records = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6]), ids.listed(ARGV[7])
+local scope, record, tokens, messages, chunks, chunk, sealed, source, threads, known, state = unpack(KEYS, 1, 11)
+local word, epoch, fresh, id, thread, weight, records, own_calls = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6]), ids.listed(ARGV[7]), ARGV[8]
 
 local was = redis.call('HGET', chunk, 'seq')
 if was or redis.call('EXISTS', source) == 1 then
@@ -16,22 +17,23 @@ local in_force = redis.call('GET', scope)
 local counts = redis.call('HMGET', tokens, '#' .. thread, thread, '*')
 local count, held, total = tonumber(counts[1]) or 0, tonumber(counts[2]) or 0, tonumber(counts[3]) or 0
 if (in_force and in_force ~= word) or (redis.call('HGET', record, 'epoch') or '') ~= epoch
-    or #ARGV == 7 or redis.call('ZCARD', messages) ~= count then
+    or #ARGV == 8 or redis.call('ZCARD', messages) ~= count then
   return {'superseded'}
 end
-local scores, n = {}, #ARGV - 7
-for from = 8, #ARGV, 1000 do
+local scores, n = {}, #ARGV - 8
+for from = 9, #ARGV, 1000 do
   local to = math.min(from + 999, #ARGV)
   local found = redis.call('ZMSCORE', messages, unpack(ARGV, from, to))
   for i = 1, to - from + 1 do
     if not found[i] then
       return {'superseded'}
     end
-    scores[from + i - 8] = found[i]
+    scores[from + i - 9] = found[i]
   end
 end
 redis.call('ZCARD', chunks)
 redis.call('ZCARD', threads)
+redis.call('HLEN', state)
 local set = ids.open(known, records)
 
 local time = redis.call('TIME')
@@ -41,8 +43,8 @@ for from = 1, n, 500 do
   local pairs_, members = {}, {}
   for i = from, math.min(from + 499, n) do
     pairs_[#pairs_ + 1] = scores[i]
-    pairs_[#pairs_ + 1] = ARGV[7 + i]
-    members[#members + 1] = ARGV[7 + i]
+    pairs_[#pairs_ + 1] = ARGV[8 + i]
+    members[#members + 1] = ARGV[8 + i]
     last = math.max(last, tonumber(scores[i]))
   end
   redis.call('ZADD', sealed, unpack(pairs_))
@@ -69,5 +71,8 @@ else
   redis.call('HSET', tokens, thread, string.format('%d', held - taken), '#' .. thread, count - n)
 end
 redis.call('HSET', tokens, '*', string.format('%d', math.max(total - taken, 0)))
+if own_calls ~= '' then
+  redis.call('HSET', state, 'own_calls', own_calls)
+end
 redis.call('ZADD', threads, 'GT', string.format('%d', math.min(last, now)), thread)
 return {'sealed', seq}

@@ -1,6 +1,6 @@
 """Reading a memory: one MULTI/EXEC whose key names come from the last look, done again only if it names a key unread."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
@@ -293,6 +293,16 @@ def threads(keys: Keys, resource: str, names: Sequence[str]) -> Batch[list[Threa
         as_pairs("ZRANGE", of.threads, 0, -1, "WITHSCORES"),
         each(as_hash("HGETALL", of.thread(name)) for name in names),
     ).then(states)
+
+
+def own_calls(keys: Keys, resource: str, names: Iterable[str]) -> Batch[dict[str, tuple[str, ...]]]:
+    """By thread the ids of calls of own tools that stand in its chunks without their results, the newest last."""
+    of = keys.of(resource)
+    return by_name(names, lambda name: as_bytes("HGET", of.thread(name), "own_calls").then(_ids))
+
+
+def _ids(said: bytes | None) -> tuple[str, ...]:
+    return tuple(said.decode().split(" ")) if said else ()
 
 
 def _dated(state: ThreadState, at: int, *, away: bool) -> ThreadState:
