@@ -4,28 +4,35 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from om_api.cli.transcripts import ITEMS, Transcripts
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.messages import TOO_LONG, Message
 from om_api.domain.values import check_id, to_ms
 from om_api.domain.wire import parse_member
 
 _LISTS = ("messages", "contents", "input", "output")  # in a recording, and in what each vendor is asked and answers
+_SAID = {"role", "content", "parts"}
 _FIELDS = (("thread_id", "threadId"), ("resource_id", "resourceId"))
 
 
-def read_messages(lines: Iterable[str], *, resource: str | None, thread: str | None) -> Iterator[Message]:
+def read_messages(
+    lines: Iterable[str], *, resource: str | None, thread: str | None, transcripts: Transcripts | None = None
+) -> Iterator[Message]:
     """Read a recording message by message, in the order it was written.
 
     A line is a message, content or item in our wire format or as a vendor writes it, a list of such, or an object with a
     list of them in `messages` (or `contents`, `input`, `output`); a file may also be one such over many lines. `thread_id` and
     `resource_id` of a message win over those of the object around it, and those over the arguments. A message without
-    an id has none then: a history is known by what it says.
+    an id has none then: a history is known by what it says. Lines of Claude Code's and Codex's transcripts are read as
+    messages; `transcripts` counts those that are none.
 
     Raises InvalidInputError that names the line (and the place in its list) for whatever cannot be read.
     """
     defaults = {"thread_id": thread, "resource_id": resource}
+    transcripts = transcripts or Transcripts(thread)
     for where, document in _documents(lines):
-        for place, fields in _flatten(where, document, defaults):
+        message = transcripts.message(document)
+        for place, fields in () if message is None else _flatten(where, message, defaults):
             try:
                 yield _message(fields)
             except InvalidInputError as error:
@@ -105,6 +112,9 @@ def _named(fields: dict[str, Any]) -> dict[str, Any]:
 
 def _message(fields: dict[str, Any]) -> Message:
     """Read one message in either format. Raises InvalidInputError without its place."""
+    if not (fields.keys() & _SAID or str(fields.get("type")).endswith(ITEMS)):
+        names = ", ".join(name for name in fields if name not in {"thread_id", "resource_id"})[:80]
+        raise InvalidInputError(f"a message needs one of role, content and parts; it has {names or 'nothing'}")
     thread, resource = (_id(fields, name) for name in ("thread_id", "resource_id"))
     written = fields.get("timestamp") or fields.get("createdAt")
     at = to_ms(written)

@@ -15,7 +15,9 @@ from om_api.recall.irregular import REGULAR
 from om_api.recall.stemming import LANGUAGES, fold, script_language, stems
 from om_api.recall.wording import is_spelled, is_unparted, lone_characters, pieces, words_of
 
-VERSION = 3  # of the terms and of what is indexed, so of Snowball's stems too: what was made by another one is made anew
+VERSION = (
+    3  # of the terms and of what is indexed, so of Snowball's stems too: what was made by another one is made anew
+)
 AUTO = "auto"
 USUAL = "english"
 _REMEMBERED, _LONG_REMEMBERED, _LONG, _LONGEST = 4_096, 64, 4_000, 250_000  # texts, and their characters

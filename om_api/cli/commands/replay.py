@@ -17,6 +17,7 @@ from om_api.cli.output import json_option, note, print_json
 from om_api.cli.player import Player
 from om_api.cli.replay import read_messages
 from om_api.cli.target import Target, checked, command
+from om_api.cli.transcripts import Transcripts
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.messages import Message
 from om_api.domain.values import to_ms
@@ -82,6 +83,7 @@ def _is_packed(file: str) -> bool:
 @command(
     "om replay conversation.jsonl --resource harold --thread thread-1",
     "om replay chats.json --resource harold --thread thread-1 --rate 5",
+    "om replay ~/.claude/projects/-src-app/0b9d.jsonl --resource harold",
     "om replay old.jsonl.gz --json | jq '.histories[].diverged_at'",
 )
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
@@ -93,7 +95,10 @@ def _is_packed(file: str) -> bool:
 def replay(
     target: Target, file: str, resource: str | None, thread: str | None, batch: int, rate: float | None, as_json: bool
 ) -> None:
-    """Push a recorded conversation: JSON lines of messages, or chats as OpenAI has them.
+    """Push a recorded conversation: JSON lines of messages, chats as OpenAI has them, or a coding agent's transcript.
+
+    Transcripts of Claude Code (~/.claude/projects) and Codex (~/.codex/sessions) are read with roles, times, tool calls and
+    results. Their thread is --thread, else the session; a subagent has a thread of its own.
 
     What a message says of its own thread and resource stands above --thread and --resource.
     A bad line ends the replay and is named; what was added before stays. FILE may be gzip's, or `-` for stdin.
@@ -106,10 +111,11 @@ def replay(
     began = time.monotonic()
     with target.memory() as om:
         player = Player(om, batch, rate)
-        messages = read_messages(recording.lines(), resource=resource, thread=thread)
+        transcripts = Transcripts(thread)
+        messages = read_messages(recording.lines(), resource=resource, thread=thread, transcripts=transcripts)
         _play(player, recording, in_order(messages))
-    _print_totals(player, time.monotonic() - began, as_json)
-    _print_notes(player)
+    _print_totals(player, time.monotonic() - began, as_json, transcripts.skipped)
+    _print_notes(player, transcripts.skipped)
     if player.changed:
         sys.exit(1)
 
@@ -121,11 +127,12 @@ def _play(player: Player, recording: Recording, messages: Iterable[Message]) -> 
         player.play(messages, lambda sent: bar.update(task, completed=recording.read, messages=sent))
 
 
-def _print_totals(player: Player, seconds: float, as_json: bool) -> None:
+def _print_totals(player: Player, seconds: float, as_json: bool, skipped: int) -> None:
     names = sorted({resource for resource, _ in player.threads})
     counts = {"added": player.added, "known": player.known, "grown": player.grown, "changed": len(player.changed)}
     if as_json:
         every: dict[str, Any] = {"messages": player.messages, **counts, "instructions": player.instructions}
+        every["skipped"] = skipped
         every |= {"resources": names, "threads": len(player.threads), "seconds": round(seconds, 3)}
         print_json({**every, "histories": _histories(player), "advice": [each.advice for each in player.changed]})
         return
@@ -143,8 +150,10 @@ def _histories(player: Player) -> list[dict[str, Any]]:
     ]
 
 
-def _print_notes(player: Player) -> None:
+def _print_notes(player: Player, skipped: int) -> None:
     """Say what was not kept, and why."""
+    if skipped:
+        note(f"{skipped:,} lines skipped: they are no part of the conversation (summaries, snapshots, token counts, …)")
     if player.instructions:
         note(
             f"{player.instructions:,} not kept: instructions (role system) before a conversation are the agent's to give"

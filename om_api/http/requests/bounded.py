@@ -6,8 +6,6 @@ from typing import Any
 from fastapi import HTTPException, Request
 from starlette.types import Message
 
-from om_api.domain.texts.surrogates import whole_value
-
 
 class Bounded(Request):
     """A request of whose body at most so many bytes are read; `taken` is what became of it, where that was done already."""
@@ -15,8 +13,8 @@ class Bounded(Request):
     taken: Any = None
 
     async def json(self) -> Any:
-        """The body, from JSON, with lone surrogates replaced; a large one was `taken` up in a thread."""
-        return whole_value(await super().json()) if self.taken is None else self.taken
+        """The body, from JSON."""
+        return await super().json() if self.taken is None else self.taken
 
 
 def bounded(request: Request, most: int, hold: Callable[[int], None]) -> Bounded:

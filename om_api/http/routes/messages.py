@@ -1,6 +1,8 @@
 """Adding messages to a thread, and its whole history."""
 
+import json
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Annotated, Any
 
@@ -11,6 +13,7 @@ from om_api.client.receipts import Changed
 from om_api.domain.api_keys import Role
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.messages import Message
+from om_api.domain.texts.surrogates import whole_value
 from om_api.domain.wire import encode_message, message_of_json
 from om_api.http.requests.app_state import memory
 from om_api.http.requests.bounded import Bounded
@@ -26,10 +29,16 @@ class Pushing(Guarded):
     """A route that takes up a large body in a thread, before FastAPI would do so on the event loop."""
 
     async def prepare(self, request: Bounded, share: Share) -> None:
-        """Take up a large body."""
+        """Take up a large body; of a small one lone surrogates are replaced, which FastAPI would refuse."""
         body = await request.body()
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if len(body) > SMALL_BODY and kind == "application/json":
+        if kind != "application/json":
+            return
+        if len(body) <= SMALL_BODY:
+            if b"\\u" in body:
+                with suppress(ValueError, RecursionError):  # FastAPI says what is wrong with it
+                    request.taken = whole_value(json.loads(body))
+        else:
             share.large = True
             expected: Any = self.body_field and self.body_field.field_info.annotation
             request.taken = await share.work(partial(take, body, expected))

@@ -7,6 +7,7 @@ import pytest
 from om_api import Message
 from om_api.cli.player import Player
 from om_api.cli.replay import read_messages
+from om_api.cli.transcripts import Transcripts
 from om_api.domain.errors import InvalidInputError, StoreError
 from om_api.domain.values import to_ms
 
@@ -68,12 +69,64 @@ def test_a_wire_message_keeps_everything_and_a_chat_reads_the_same_from_every_la
         assert {(message.resource_id, message.thread_id) for message in messages} == {("harold", "t-1")}, name
 
 
+AT = "2026-06-01T08:00:00Z"
+CLAUDE = [
+    {"type": "summary", "summary": "Parser", "leafUuid": "3"},
+    {"type": "user", "sessionId": "s", "uuid": "0", "isMeta": True, "message": {"role": "user", "content": "Caveat"}},
+    {"type": "user", "sessionId": "s", "uuid": "1", "message": {"role": "user", "content": "Fix a.py"}},
+    {"type": "assistant", "sessionId": "s", "uuid": "2", "message": {"role": "assistant", "content": [
+        {"type": "thinking", "thinking": "hm", "signature": "c2ln"},
+        {"type": "tool_use", "id": "t1", "name": "Read", "input": {"path": "a.py"}}]}},
+    {"type": "user", "sessionId": "s", "uuid": "3", "message": {"role": "user", "content": [
+        {"type": "tool_result", "tool_use_id": "t1", "content": "print(1)"}]}},
+    {"type": "assistant", "sessionId": "s", "uuid": "4", "message": {"role": "assistant", "content": "Done."}},
+    {"type": "user", "sessionId": "s", "uuid": "5", "isSidechain": True, "message": {"role": "user", "content": "Look"}},
+    {"type": "file-history-snapshot", "messageId": "m", "snapshot": {}},
+]  # fmt: skip
+CODEX = [
+    {"type": "session_meta", "payload": {"id": "s", "cwd": "/src"}},
+    {"type": "response_item", "payload": {"type": "message", "role": "user", "content": [
+        {"type": "input_text", "text": "<environment_context>"}]}},
+    {"type": "response_item", "payload": {"type": "message", "role": "user", "content": [
+        {"type": "input_text", "text": "Fix a.py"}]}},
+    {"type": "event_msg", "payload": {"type": "user_message", "message": "Fix a.py"}},
+    {"type": "response_item", "payload": {
+        "type": "function_call", "name": "Read", "arguments": '{"path": "a.py"}', "call_id": "t1"}},
+    {"type": "response_item", "payload": {"type": "function_call_output", "call_id": "t1", "output": "print(1)"}},
+    {"type": "response_item", "payload": {"type": "message", "role": "assistant", "content": [
+        {"type": "output_text", "text": "Done."}]}},
+]  # fmt: skip
+OLD_CODEX = [
+    {"id": "s", "timestamp": AT, "instructions": None},
+    *(each["payload"] for each in CODEX if each["type"] == "response_item" and "<env" not in str(each)),
+    {"record_type": "state"},
+]
+
+
+def test_transcripts_of_coding_agents_are_read_with_words_roles_times_calls_and_threads():
+    for name, lines, skipped in (("claude", CLAUDE, 3), ("codex", CODEX, 3), ("old codex", OLD_CODEX, 2)):
+        for thread, stands in ((None, "s"), ("t", "t")):
+            transcripts = Transcripts(thread)
+            dated = [json.dumps({"timestamp": AT, **line}) for line in lines]
+            found = [*read_messages(dated, resource="harold", thread=thread, transcripts=transcripts)]
+            talk = [each for each in found if each.thread_id == stands]
+            assert [each.text() for each in talk] == ["Fix a.py", "", "", "Done."], name
+            assert [each.role for each in talk][:2] == ["user", "assistant"], name
+            call, result = talk[1].content[-1], talk[2].content[-1]
+            assert (call["type"], call["name"], call["args"]) == ("tool-call", "Read", {"path": "a.py"}), name
+            assert (result["type"], result["tool_call_id"], result["result"]) == ("tool-result", "t1", "print(1)"), name
+            assert {each.at for each in talk} == {to_ms(AT)}, name
+            assert [each.thread_id for each in found if each not in talk] == [f"{stands}.subagent"] * (name == "claude")
+            assert transcripts.skipped == skipped, name
+
+
 def test_a_malformed_line_is_named_and_a_document_over_many_lines_that_was_cut_off_is_said_to_be():
     for document, problem in [
         ("{oops}", "line 3: not JSON"),
         ('{"role": "user", "content": "cut o', "line 3: not JSON"),
         ({"role": "robot", "content": "x"}, "line 3: .*role 'robot'"),
         ({"role": "user"}, "line 3: content must be"),
+        ({"type": "user", "words": "x"}, "line 3: a message needs one of role, content and parts; it has type, words"),
         ({"role": "user", "content": [5]}, "line 3: .*a part is a text or an object, not '5'"),
         ({"role": "user", "content": "x", "timestamp": "yesterday"}, "line 3: timestamp 'yesterday'"),
         ({"role": "user", "content": "x", "thread_id": "a b"}, "line 3: thread_id 'a b' is not an id"),

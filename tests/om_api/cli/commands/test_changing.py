@@ -164,7 +164,7 @@ def test_a_recording_is_added_once_however_often_it_is_replayed(om, om_json, wor
     (history,) = again.pop("histories")
     assert (history["thread"], len(history["ids"]), history["diverged_at"]) == ("t-1", 5, None)
     assert again | {"seconds": 0} == {"messages": 5, "known": 5, "added": 0, "grown": 0, "changed": 0,
-                                      "instructions": 0, "resources": ["harold"], "threads": 1, "advice": [],
+                                      "instructions": 0, "skipped": 0, "resources": ["harold"], "threads": 1, "advice": [],
                                       "seconds": 0}  # fmt: skip
     assert len(world.covering()) == 5
 
