@@ -64,7 +64,8 @@ beside it. `model` names the model of both, Observer and Reflector; beside it no
 below, and the other way round.
 
 Secrets stand in the environment only: `OM_REDIS_URL` may hold a password, `storage.redis.password_env` and
-`api_key_env` name the variables that hold one.
+`api_key_env` name the variables that hold one. A variable that the settings of one agent name (`redaction.key_env`,
+`secret_env` of hooks) begins with `OM_SECRET_`; such variables set nothing by themselves.
 
 ## Who may change a setting
 

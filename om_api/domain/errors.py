@@ -14,6 +14,10 @@ class InvalidInputError(OMError, ValueError):
     """A message, an id or an argument that cannot be accepted; nothing was written."""
 
 
+class QuotaReachedError(InvalidInputError):
+    """All places of a limited number are taken; give one up, then repeat."""
+
+
 class NotFoundError(InvalidInputError):
     """What was named is not there, such as a resource of which nothing is kept; nothing was written."""
 

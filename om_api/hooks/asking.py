@@ -35,15 +35,16 @@ def ask_all(point: Point, hooks: Sequence[Hook], given: Given, *, allow_private:
 
 
 def _answer(hook: Hook, given: Given, *, allow_private: bool) -> bytes:
+    agent = str(given.get("resource", ""))
     if hook.url:
         body = msgspec.json.encode(given)
         over_http = _over_http()
         found: bytes = within(
-            hook.timeout, lambda: over_http.ask(hook, body, allow_private=allow_private, most=LONGEST)
+            hook.timeout, lambda: over_http.ask(hook, body, allow_private=allow_private, most=LONGEST), agent
         )
         return found
     own = copy.deepcopy(given)  # a hook that is left alone may go on changing it
-    return _written(within(hook.timeout, lambda: function_of(hook.entry_point)(own)))
+    return _written(within(hook.timeout, lambda: function_of(hook.entry_point)(own), agent))
 
 
 def _over_http() -> Any:

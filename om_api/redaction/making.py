@@ -9,7 +9,8 @@ from om_api.domain.errors import SettingsError
 from om_api.domain.extras import missing
 from om_api.redaction.redactor import Redactor
 
-LEAST_KEY = 16
+LEAST_KEY = 32
+_LEAST_LETTERS = 10  # different characters: 32 random hex digits nearly always have more
 
 
 class Rules(Protocol):
@@ -38,13 +39,18 @@ def redactor(own: Rules) -> Redactor:
 
 
 def key_of(variable: str) -> str:
-    """The key that an environment variable holds. Raises SettingsError where it is unset or too short."""
+    """The key that an environment variable holds.
+
+    A placeholder is 40 bits of an HMAC under the key, so a key that can be guessed gives every value away. Raises SettingsError
+    where it is unset, short or of few different characters; nothing in the error depends on the value of a weak key.
+    """
     key = os.environ.get(variable, "")
-    if len(key) < LEAST_KEY:
-        told = f"holds {len(key)} characters" if key else "is not set"
+    if len(key) < LEAST_KEY or len(set(key)) < _LEAST_LETTERS:
+        why = "is too easy to guess" if key else "is not set"
         raise SettingsError(
-            f"redaction.key_env names {variable}, which {told}: set it to {LEAST_KEY} characters or more, the same"
-            " wherever this memory is written, or set redaction.key_env to null: until then nothing is written or sent"
+            f"redaction.key_env names {variable}, which {why}: set it to {LEAST_KEY} random characters or more (openssl rand"
+            " -hex 32), the same wherever this memory is written, or set redaction.key_env to null: until then nothing is"
+            " written or sent"
         )
     return key
 

@@ -16,6 +16,7 @@ from om_api.settings.catalogue import (
     variable_of_model,
 )
 from om_api.settings.documents import halved, parse, plain
+from om_api.settings.sections.fields import SECRET_PREFIX
 from om_api.settings.sources import Layer, Stated
 
 _SIMILAR = 0.8  # of 1: the likeness of two names of which one was probably meant to be the other
@@ -28,7 +29,7 @@ def unknown_variables(environ: Mapping[str, str]) -> dict[str, str | None]:
     unknown = [
         name
         for name, text in sorted(environ.items())
-        if name.startswith("OM_") and text and name not in known and not _OF_MODEL.fullmatch(name)
+        if _is_ours(name) and text and name not in known and not _OF_MODEL.fullmatch(name)
     ]
     return {name: next(iter(get_close_matches(name, known, 1, cutoff=_SIMILAR)), None) for name in unknown}
 
@@ -40,7 +41,7 @@ def environment_layer(environ: Mapping[str, str], models: Iterable[str]) -> Laye
     `OM_…` variable it names the nearest known one.
     """
     layer, mistakes, names = Layer(), list[str](), list(models)
-    for name in sorted(name for name, text in environ.items() if name.startswith("OM_") and text):
+    for name in sorted(name for name, text in environ.items() if _is_ours(name) and text):
         try:
             _state(layer, name, environ[name], names)
         except SettingsError as error:
@@ -48,6 +49,11 @@ def environment_layer(environ: Mapping[str, str], models: Iterable[str]) -> Laye
     if mistakes:
         raise SettingsError("\n".join(mistakes))
     return layer
+
+
+def _is_ours(name: str) -> bool:
+    """Whether a variable may set something; secrets set nothing by themselves, settings name them."""
+    return name.startswith("OM_") and not name.startswith(SECRET_PREFIX)
 
 
 def _state(layer: Layer, name: str, text: str, models: list[str]) -> None:

@@ -99,11 +99,11 @@ def test_hook_server_answers(monkeypatch):
     known = {}
     exec(SERVER, known)
     monkeypatch.setattr(known["Hook"], "log_message", lambda *_: None)
-    monkeypatch.setenv("HOOK_SECRET", signing.new_secret())
+    monkeypatch.setenv("OM_SECRET_HOOK", signing.new_secret())
     server = known["serve"](0)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
-    hook = Hook(url=f"http://127.0.0.1:{server.server_address[1]}/om", secret_env="HOOK_SECRET")
+    hook = Hook(url=f"http://127.0.0.1:{server.server_address[1]}/om", secret_env="OM_SECRET_HOOK")
     given = {**EXAMPLES["after_observe"], "text": "* 🟡 works on Project X"}
     try:
         found = ask_all("after_observe", [hook], given, allow_private=True)

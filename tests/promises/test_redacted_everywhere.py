@@ -150,9 +150,9 @@ WAYS = [_by_an_alias_of_what_nobody_adopted, _left_when_something_is_erased,
 
 
 def test_by_no_way_does_it_come_to_stay(client, prefix_for, monkeypatch, caplog, capsys):
-    monkeypatch.setenv("A_KEY", KEY)
+    monkeypatch.setenv("OM_SECRET_A", KEY)
     for n, way in enumerate(WAYS):
-        world = _world(client, prefix_for(n), **({"redaction__key_env": "A_KEY"} if n % 2 else {}))
+        world = _world(client, prefix_for(n), **({"redaction__key_env": "OM_SECRET_A"} if n % 2 else {}))
         with caplog.at_level(logging.DEBUG), traced() as spans:
             way(world)
             _observed(world)
@@ -176,9 +176,9 @@ def test_what_extractors_find_holds_nothing_of_it(client, prefix):
 
 
 def test_a_review_keeps_neither_what_was_said_to_it_nor_how_it_was_rewritten(client, prefix, monkeypatch):
-    monkeypatch.setenv("A_KEY", KEY)
+    monkeypatch.setenv("OM_SECRET_A", KEY)
     model, told = Scripted(*[NOTES] * 40), f"{ALL} password={PASSWORD}"
-    reviewed = _world(client, prefix, model, redaction__key_env="A_KEY", reflection__review="ask")
+    reviewed = _world(client, prefix, model, redaction__key_env="OM_SECRET_A", reflection__review="ask")
     reviewed.say(f"call {ALL}")
     _observed(reviewed)
     waiting = reviewed.om.proposal("harold")

@@ -78,9 +78,9 @@ WAYS = [_pushed, _synced, _written_by_plain_commands, _told_by_a_model, _pushed_
 
 
 def test_what_was_planted_is_found_nowhere(client, prefix_for, monkeypatch, caplog, capsys):
-    monkeypatch.setenv("A_KEY", KEY)
+    monkeypatch.setenv("OM_SECRET_A", KEY)
     for n, way in enumerate(WAYS):
-        world = _world(client, prefix_for(n), **({"key_env": "A_KEY"} if n % 2 else {}))
+        world = _world(client, prefix_for(n), **({"key_env": "OM_SECRET_A"} if n % 2 else {}))
         with caplog.at_level(logging.DEBUG):
             way(world)
             _observed(world)
@@ -117,13 +117,13 @@ def test_no_request_holds_what_only_the_name_of_its_field_gives_away(client, pre
 
 
 def test_with_a_key_two_addresses_are_told_apart_and_put_back_for_who_may_see_them(client, prefix, monkeypatch):
-    monkeypatch.setenv("A_KEY", KEY)
-    world = _world(client, prefix, key_env="A_KEY")
+    monkeypatch.setenv("OM_SECRET_A", KEY)
+    world = _world(client, prefix, key_env="OM_SECRET_A")
     world.say("I am ada@example.com & he is <bob@example.com>, not ada@example.com")
     said = world.context().text
     names = [word.strip("[,>&;") for word in said.replace("]", " ] ").split("[email ")[1:]]
     assert names[0].split()[0] == names[2].split()[0] != names[1].split()[0]
-    reader = _world(client, prefix, key_env="A_KEY", reveal="true")
+    reader = _world(client, prefix, key_env="OM_SECRET_A", reveal="true")
     context, found = reader.context(), reader.om.recall("he", "harold")
     for told in (context.text, context.as_openai(), context.as_gemini(), context.messages, found):
         assert "ada@example.com" in str(told)
@@ -137,10 +137,10 @@ def test_with_a_key_two_addresses_are_told_apart_and_put_back_for_who_may_see_th
     assert "ada@example.com" in reader.context(resource="joss").text
     world.om.clear("joss")
     assert not client.exists(f"{prefix}:{{joss}}:redacted")
-    monkeypatch.setenv("A_KEY", "another key of sixteen letters")
-    assert "@example.com" not in _world(client, prefix, key_env="A_KEY", reveal="true").context().text
-    monkeypatch.delenv("A_KEY")
-    assert "@example.com" not in _world(client, prefix, key_env="A_KEY", reveal="true").context().text
+    monkeypatch.setenv("OM_SECRET_A", "another key of more than thirty letters")
+    assert "@example.com" not in _world(client, prefix, key_env="OM_SECRET_A", reveal="true").context().text
+    monkeypatch.delenv("OM_SECRET_A")
+    assert "@example.com" not in _world(client, prefix, key_env="OM_SECRET_A", reveal="true").context().text
 
 
 def test_what_a_file_says_is_redacted_on_its_way_in(client, prefix):
@@ -156,15 +156,15 @@ def test_what_a_file_says_is_redacted_on_its_way_in(client, prefix):
 
 
 def test_without_its_key_nothing_is_stored_and_no_model_is_asked(client, prefix, monkeypatch):
-    monkeypatch.delenv("A_KEY", raising=False)
-    world = _world(client, prefix, key_env="A_KEY")
-    with pytest.raises(SettingsError, match=r"redaction\.key_env names A_KEY, which is not set"):
+    monkeypatch.delenv("OM_SECRET_A", raising=False)
+    world = _world(client, prefix, key_env="OM_SECRET_A")
+    with pytest.raises(SettingsError, match=r"redaction\.key_env names OM_SECRET_A, which is not set"):
         world.say(ALL)
     assert _leaks(_store(world)) == []
     _world(client, prefix, before="off").say(ALL)
-    model = _world(client, prefix, before="model", key_env="A_KEY")
+    model = _world(client, prefix, before="model", key_env="OM_SECRET_A")
     model.om.force_observe("t-1", "harold")
-    with pytest.raises(ModelError, match="A_KEY"):
+    with pytest.raises(ModelError, match="OM_SECRET_A"):
         model.settle()
     assert model.model.requests == []
 
@@ -203,12 +203,12 @@ def _with_ids(history):
 
 
 def test_a_history_is_recognised_however_what_is_kept_of_it_was_redacted(client, prefix_for, monkeypatch):
-    monkeypatch.setenv("A_KEY", KEY)
-    monkeypatch.setenv("ANOTHER_KEY", KEY[::-1])
-    rows = [({"before": "off"}, {}, list, "observe"), ({"before": "off"}, {"key_env": "A_KEY"}, _with_ids, "redact"),
-        ({"before": "model"}, {}, _with_ids, "observe"), ({}, {"key_env": "A_KEY"}, list, ""),
-        ({"key_env": "A_KEY"}, {"key_env": "ANOTHER_KEY"}, _with_ids, ""),
-        ({"key_env": "A_KEY"}, {}, list, "observe")]  # fmt: skip
+    monkeypatch.setenv("OM_SECRET_A", KEY)
+    monkeypatch.setenv("OM_SECRET_B", KEY[::-1])
+    rows = [({"before": "off"}, {}, list, "observe"), ({"before": "off"}, {"key_env": "OM_SECRET_A"}, _with_ids, "redact"),
+        ({"before": "model"}, {}, _with_ids, "observe"), ({}, {"key_env": "OM_SECRET_A"}, list, ""),
+        ({"key_env": "OM_SECRET_A"}, {"key_env": "OM_SECRET_B"}, _with_ids, ""),
+        ({"key_env": "OM_SECRET_A"}, {}, list, "observe")]  # fmt: skip
     for n, (before, after, named, then) in enumerate(rows):
         prefix, history = prefix_for(n), named([*HISTORY, *MORE])
         old, world = _world(client, prefix, **before), _world(client, prefix, **after)
@@ -234,8 +234,8 @@ def _values(world):
 
 @pytest.fixture
 def keyed(client, prefix, monkeypatch):
-    monkeypatch.setenv("A_KEY", KEY)
-    return _world(client, prefix, key_env="A_KEY", reveal="true")
+    monkeypatch.setenv("OM_SECRET_A", KEY)
+    return _world(client, prefix, key_env="OM_SECRET_A", reveal="true")
 
 
 def _said_twice(world):

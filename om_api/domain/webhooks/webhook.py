@@ -15,6 +15,7 @@ from om_api.domain.learned import learned
 from om_api.domain.webhooks.addresses import is_public
 
 MOST = 100  # webhooks of one store
+MOST_OF_A_KEY = 20  # of them made with one API key
 LONGEST_URL = 2_000
 GONE = "its receiver answered 410 Gone"
 ID = re.compile(r"[0-9a-f]{12}")
@@ -26,7 +27,8 @@ _URL = re.compile(r"[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-]+")  # so that every rea
 class Webhook(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Where events are sent: of these kinds (none: all), of resources that fit one of the globs, behind the event `after`.
 
-    `secret` signs deliveries. `disabled` says why nothing is sent any more, "" while something is.
+    `secret` signs deliveries. `disabled` says why nothing is sent any more, "" while something is. `by` is the API key that it
+    was made with, "" where an administrator made it.
     """
 
     id: str
@@ -37,6 +39,7 @@ class Webhook(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     after: str = "0-0"
     created_at: int = 0
     disabled: str = ""
+    by: str = ""
 
     def takes(self, event: Event) -> bool:
         """Whether an event is to be sent; a gap is to be, whatever was asked for, since it may have held anything."""

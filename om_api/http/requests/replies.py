@@ -159,6 +159,7 @@ _REFUSALS = {
     401: "no key, none that is known, or one that has expired",
     403: "the key's role or resources do not permit this",
     404: "what is named is not there, or no longer",
+    409: "all places of a limited number are taken: give one up, and repeat",
     413: "the body is larger than is permitted here",
     422: "something in it cannot be accepted; nothing was kept",
     429: "the key has too much in flight, or asks or pushes too often: repeat after `Retry-After` seconds",

@@ -79,7 +79,10 @@ Asked = Annotated[WantedWebhook, Body(openapi_examples={"two kinds": {"value": _
 
 @router.post("", **needs(Role.OPERATOR, audited="webhook_added"), **answers(MadeWebhook, _MADE))
 async def add_webhook(request: Request, asked: Asked) -> Response:
-    """Have what happens from now on sent to an address, signed with a secret that this answer alone shows."""
+    """Have what happens from now on sent to an address, signed with a secret that this answer alone shows.
+
+    One key makes at most 20, and all keys 100; a further one is refused with 409 until one is removed.
+    """
     key, state = key_of(request), app_state(request)
     for name in asked.resources:
         bound(key, name)
@@ -87,7 +90,7 @@ async def add_webhook(request: Request, asked: Asked) -> Response:
     globs = asked.resources or key.resources
     if not globs:
         raise HTTPException(403, "this key is bound to no resource: om keys create makes one that is")
-    steps = webhook_records.add(state.keys, asked.url, asked.events, globs, allow_private=private)
+    steps = webhook_records.add(state.keys, asked.url, asked.events, globs, allow_private=private, by=key.id)
     audit_as(request, resource=only(globs))
     made = await state.connection.run(steps)
     audit_as(request, of=made.id)

@@ -16,6 +16,7 @@ from om_api.domain.errors import (
     InvalidInputError,
     NotFoundError,
     OMError,
+    QuotaReachedError,
     RateLimitedError,
     SettingsError,
     StoreError,
@@ -71,6 +72,7 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(SettingsError, _later)  # such as a key of redaction that is not set here
     app.add_exception_handler(InvalidInputError, _invalid_input)
     app.add_exception_handler(NotFoundError, _not_found)
+    app.add_exception_handler(QuotaReachedError, _conflict)
     app.add_exception_handler(RequestValidationError, _not_valid)
     app.add_exception_handler(HTTPException, _refused)
     app.add_exception_handler(OMError, _unexpected)
@@ -112,6 +114,10 @@ async def _invalid_input(request: Request, error: Exception) -> Response:
 
 async def _not_found(request: Request, error: Exception) -> Response:
     return _reply(request, 404, str(error))
+
+
+async def _conflict(request: Request, error: Exception) -> Response:
+    return _reply(request, 409, str(error))
 
 
 async def _not_valid(request: Request, error: Any) -> Response:

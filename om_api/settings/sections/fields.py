@@ -30,6 +30,9 @@ _ORIGIN = re.compile(r"(https?)://(?:[a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(?:
 _UNSAID_PORTS = {("http", "80"), ("https", "443")}  # browsers leave them out, so that none would ever be met
 _MOST_ORIGINS = 100
 _NAME = re.compile(r"[A-Za-z0-9._:/@+-]{1,200}")
+# An agent's settings may name no other variable: by its use they would tell whether it is set, and let its value be guessed.
+SECRET_PREFIX = "OM_SECRET_"  # noqa: S105 - what names begin with
+SECRET_NAME = re.compile(rf"{SECRET_PREFIX}[A-Z0-9_]{{1,100}}")
 
 
 class SettingOwner(StrEnum):

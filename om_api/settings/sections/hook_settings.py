@@ -8,17 +8,24 @@ from pydantic import PlainValidator
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.webhooks.hook import Hook, Point, Policy
 from om_api.domain.webhooks.webhook import check_url
-from om_api.settings.sections.fields import Group, Mapped, contradiction, parse_duration, setting
+from om_api.settings.sections.fields import (
+    SECRET_NAME,
+    SECRET_PREFIX,
+    Group,
+    Mapped,
+    contradiction,
+    parse_duration,
+    setting,
+)
 
 MOST = 10
 LEAST_S, LONGEST_S = 0.01, 60.0
 POINTS: tuple[Point, ...] = get_args(Point)
 PERMITTED = (
-    f"up to {MOST}, each with entry_point (a name of the group cortex_om.hooks) or url and secret_env (HOOK_…), and with "
-    f"timeout (0.01s to 1m, such as 2s) and on_failure (skip or stop)"
+    f"up to {MOST}, each with entry_point (a name of the group cortex_om.hooks) or url and secret_env ({SECRET_PREFIX}…), and "
+    f"with timeout (0.01s to 1m, such as 2s) and on_failure (skip or stop)"
 )
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
-_VARIABLE = re.compile(r"HOOK_[A-Z0-9_]{1,100}")  # no other: settings of the store must not lead to any secret
 
 
 def _read(value: object) -> tuple[Mapped, ...]:
@@ -63,10 +70,10 @@ def _of_url(value: dict[str, Any]) -> dict[str, Any]:
         check_url(url, allow_private=True)  # whether it may be private is judged when it is asked
     except InvalidInputError as error:
         raise InvalidInputError(str(error).replace("a webhook's", "a hook's")) from None
-    if not isinstance(variable, str) or not _VARIABLE.fullmatch(variable):
+    if not isinstance(variable, str) or not SECRET_NAME.fullmatch(variable):
         raise InvalidInputError(
             "secret_env: permitted beside a url: the name of the environment variable that holds its secret, which begins "
-            "with HOOK_, such as HOOK_SECRET"
+            f"with {SECRET_PREFIX}, such as {SECRET_PREFIX}HOOK"
         )
     return {"url": url, "secret_env": variable}
 

@@ -1,11 +1,10 @@
 """Redaction: what of an agent's messages is replaced by placeholders, before what, and who may put it back."""
 
-import re
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator
 
-from om_api.settings.sections.fields import Group, SettingOwner, setting, switch
+from om_api.settings.sections.fields import SECRET_NAME, SECRET_PREFIX, Group, SettingOwner, setting, switch
 
 KINDS = ("email", "phone", "card", "iban", "secret")
 # countries whose numbers `phonenumbers` knows, which is not loaded to read settings
@@ -19,9 +18,6 @@ _REGIONS = (
     "TV TW TZ UA UG US UY UZ VA VC VE VG VI VN VU WF WS XK YE YT ZA ZM ZW"
 )
 REGIONS = frozenset(_REGIONS.split())
-_NAME = re.compile(r"[A-Z_][A-Z0-9_]{0,99}")
-_MIXED = re.compile(r"(?=[A-Z0-9]*[A-Z])[A-Z0-9]*\d[A-Z0-9]*")  # letters and digits between two underscores
-_LONGEST_MIXED = 12  # of a name: what is longer is a key
 Before = Annotated[  # YAML reads a bare off as false
     Literal["off", "store", "model"], BeforeValidator(lambda said: "off" if said is False else said)
 ]
@@ -37,18 +33,6 @@ def _region(value: str | None) -> str | None:
     if value is not None and value not in REGIONS:
         raise ValueError("no such country")
     return value
-
-
-def _variable(value: str | None) -> str | None:
-    """The name of a variable as it is; ValueError for what may be the key itself."""
-    pieces = (value or "").split("_")
-    if value is not None and not (_NAME.fullmatch(value) and not any(map(_is_key, pieces))):
-        raise ValueError("no name of a variable")
-    return value
-
-
-def _is_key(piece: str) -> bool:
-    return len(piece) > _LONGEST_MIXED and bool(_MIXED.fullmatch(piece))
 
 
 class RedactionSettings(Group):
@@ -76,13 +60,15 @@ class RedactionSettings(Group):
         "country of phone numbers that name none; null: only numbers with a country code are found",
         "two capital letters of a country that has phone numbers, such as AT, or null",
     )
-    key_env: Annotated[str | None, AfterValidator(_variable)] = setting(
+    key_env: str | None = setting(
         None,
         "name of the environment variable that holds the key that each value is named by and encrypted with; null: none can"
         " be put back",
-        "the name of an environment variable in capital letters, such as REDACTION_KEY (never the key itself), or null",
+        f"the name of an environment variable that begins with {SECRET_PREFIX}, such as {SECRET_PREFIX}REDACTION (never the key"
+        " itself), or null",
         owner=SettingOwner.ADMINISTRATOR,
         secret=True,
+        pattern=f"^{SECRET_NAME.pattern}$",
     )
     reveal: bool = switch(
         "true: contexts and recall have the values put back, where the key is set",

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from om_api.domain.errors import InvalidInputError
+from om_api.domain.errors import QuotaReachedError
 from om_api.settings.stored_layers import StoredTexts
 from om_api.store.driver.replies import word
 from om_api.store.driver.steps import Steps, Verb
@@ -25,12 +25,13 @@ def read(keys: Keys, known: StoredTexts) -> Steps[StoredTexts]:
 def keep(keys: Keys, name: str, was: bytes | None, text: str | None) -> Steps[bool]:
     """Put a text in the place of the entry that `was` read, None removing it; False if it is another one by now.
 
-    Raises InvalidInputError where there are too many.
+    Raises QuotaReachedError where there is no room.
     """
-    did = yield from Verb("keep_settings", [keys.settings], [name, was or b"", text or "", MOST], word)
+    did = yield from Verb("keep_settings", [keys.settings], [name, was or b"", text or "", MOST, MOST_BYTES], word)
     if did == "full":
-        raise InvalidInputError(
-            f"{MOST:,} agents have settings in the store already: take one out first (om config unset), or use a glob"
+        raise QuotaReachedError(
+            f"the store holds as many settings as it takes ({MOST:,} agents, {MOST_BYTES:,} bytes): take some out first (om"
+            " config unset), or use a glob"
         )
     return did == "kept"
 

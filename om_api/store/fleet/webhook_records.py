@@ -4,11 +4,19 @@ from collections.abc import Collection, Sequence
 
 import msgspec
 
-from om_api.domain.errors import InvalidInputError
+from om_api.domain.errors import QuotaReachedError
 from om_api.domain.learned import learned
 from om_api.domain.webhooks.signing import new_secret
-from om_api.domain.webhooks.webhook import MOST, Webhook, check_events, check_resources, check_url, new_id
-from om_api.store.driver.replies import Pair, as_bytes, as_hash, as_int, as_list, as_pairs, says, write
+from om_api.domain.webhooks.webhook import (
+    MOST,
+    MOST_OF_A_KEY,
+    Webhook,
+    check_events,
+    check_resources,
+    check_url,
+    new_id,
+)
+from om_api.store.driver.replies import Pair, as_bytes, as_hash, as_int, as_list, as_pairs, says, word
 from om_api.store.driver.steps import Steps, Verb, batch, each
 from om_api.store.fleet import event_stream
 from om_api.store.memory import due
@@ -39,18 +47,23 @@ class WebhookState(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def add(
-    keys: Keys, url: str, events: Collection[str], resources: Collection[str], *, allow_private: bool
+    keys: Keys, url: str, events: Collection[str], resources: Collection[str], *, allow_private: bool, by: str = ""
 ) -> Steps[Webhook]:
-    """A new webhook, for what happens from now on; its secret can never be had again. Raises InvalidInputError."""
+    """A new webhook, for what happens from now on, made with the API key `by`; its secret can never be had again.
+
+    Raises InvalidInputError, and QuotaReachedError where there are too many, in all or of this key.
+    """
     address = check_url(url, allow_private=allow_private)
     kinds, globs = check_events(events), check_resources(resources)
-    if (yield from as_int("HLEN", keys.webhooks)) >= MOST:
-        raise InvalidInputError(f"there are {MOST} webhooks already; remove one first (om webhooks list)")
     now, after = (yield from due.server_ms()), (yield from event_stream.end(keys))
     webhook = Webhook(
-        id=new_id(), url=address, secret=new_secret(), events=kinds, resources=globs, after=after, created_at=now
+        id=new_id(), url=address, secret=new_secret(), events=kinds, resources=globs, after=after, created_at=now, by=by
     )
-    yield from write(("HSETNX", keys.webhooks, webhook.id, msgspec.json.encode(webhook)))
+    args = [webhook.id, msgspec.json.encode(webhook), MOST, by, MOST_OF_A_KEY]
+    did = yield from Verb("add_webhook", [keys.webhooks], args, word)
+    if did != "added":
+        of_key = f"; of this key, {MOST_OF_A_KEY}" if did == "full_of_key" else f"; in all, {MOST}"
+        raise QuotaReachedError(f"too many webhooks{of_key}: remove one first (om webhooks list)")
     return webhook
 
 

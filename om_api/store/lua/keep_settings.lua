@@ -1,8 +1,10 @@
--- keep_settings(settings; name, was, text, most)
+-- keep_settings(settings; name, was, text, most, longest)
 -- Puts a text in the place of an entry of the settings, or an entry that is new, unless it is not what it `was`, "" of none: of two
 -- who change one at once, the second is told. An empty text removes the entry.
--- Returns 'kept', 'superseded', or 'full' where there are `most` entries already.
-local settings, name, was, text, most = KEYS[1], ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
+-- Returns 'kept', 'superseded', or 'full' where there are `most` entries already, or all of them would be longer than `longest`
+-- bytes, beyond which `settings` reads none.
+local settings, name, was, text = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
+local most, longest = tonumber(ARGV[4]), tonumber(ARGV[5])
 
 local stands = redis.call('HGET', settings, name)
 if (stands or '') ~= was then
@@ -13,6 +15,15 @@ if text == '' then
   return 'kept'
 end
 if not stands and redis.call('HLEN', settings) >= most then
+  return 'full'
+end
+local bytes = #name + #text
+for _, other in ipairs(redis.call('HKEYS', settings)) do
+  if other ~= name then
+    bytes = bytes + #other + redis.call('HSTRLEN', settings, other)
+  end
+end
+if bytes > longest then
   return 'full'
 end
 redis.call('HSET', settings, name, text)

@@ -58,13 +58,13 @@ def test_who_names_no_place_is_told_how(om):
             om.add_message(SAID, **{name: value for name, value in place.items() if name != missing})
 
 
-KEY = "0123456789abcdef"
+KEY = "0123456789abcdef" * 2
 
 
 @pytest.fixture
 def redacting(store, monkeypatch):
-    monkeypatch.setenv("A_KEY", KEY)
-    named = {"OM_REDACTION__BEFORE": "store", "OM_REDACTION__KEY_ENV": "A_KEY", "OM_REDACTION__REVEAL": "true"}
+    monkeypatch.setenv("OM_SECRET_A", KEY)
+    named = {"OM_REDACTION__BEFORE": "store", "OM_REDACTION__KEY_ENV": "OM_SECRET_A", "OM_REDACTION__REVEAL": "true"}
     return Redacting(load_settings(None, named), store.keys)
 
 

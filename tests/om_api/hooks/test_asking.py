@@ -13,7 +13,7 @@ from om_api.hooks import asking, entry_points, time_limit
 from om_api.hooks.asking import ask_all
 from om_api.hooks.entry_points import GROUP, function_of
 from om_api.hooks.faults import MissingHookError
-from om_api.hooks.time_limit import within
+from om_api.hooks.time_limit import Places, within
 
 GIVEN = {"resource": "harold", "thread": None, "texts": ["one", "two"]}
 
@@ -92,19 +92,24 @@ def test_what_a_call_returns_or_raises_is_the_callers():
 
 
 def test_a_call_that_hangs_is_left_alone_and_takes_a_place_until_it_ends(monkeypatch):
-    monkeypatch.setattr(time_limit, "_room", threading.BoundedSemaphore(1))
+    monkeypatch.setattr(time_limit, "_places", Places(2, 1))
     over = threading.Event()
 
     with pytest.raises(TimeoutError):
         within(0.05, lambda: over.wait(30))
-    with pytest.raises(TimeoutError):  # no place
+    with pytest.raises(TimeoutError):  # no place of this agent
         within(0.05, lambda: 6)
+    assert within(30, lambda: 6, "another") == 6
+    with pytest.raises(TimeoutError):
+        within(0.05, lambda: over.wait(30), "another")
+    with pytest.raises(TimeoutError):  # no place at all
+        within(0.05, lambda: 6, "a third")
     over.set()
     assert within(30, lambda: 6) == 6
 
 
 def test_a_coroutine_is_cancelled(monkeypatch):
-    monkeypatch.setattr(time_limit, "_room", threading.BoundedSemaphore(1))
+    monkeypatch.setattr(time_limit, "_places", Places(2, 1))
     ended = threading.Event()
 
     async def hang():

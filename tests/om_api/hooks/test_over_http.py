@@ -26,11 +26,11 @@ def serving(status, body, pause=0.0):
 
 @pytest.fixture(autouse=True)
 def secret(monkeypatch):
-    monkeypatch.setenv("HOOK_SECRET", SECRET)
+    monkeypatch.setenv("OM_SECRET_HOOK", SECRET)
 
 
 def asked(url, *, private=True, timeout=5.0):
-    hook = Hook(url=url, secret_env="HOOK_SECRET", timeout=timeout)
+    hook = Hook(url=url, secret_env="OM_SECRET_HOOK", timeout=timeout)
     return ask_all("after_reflect", [hook], GIVEN, allow_private=private)
 
 
@@ -74,8 +74,8 @@ def test_without_a_secret_or_a_public_address_nobody_is_asked(monkeypatch):
         (failure,) = asked(url, private=False).failures
         assert (failure.why, came) == ("error", [])
         for held in ("whsec_?", "whsec_abc", "whsec_Z3Vlc3NlZA==", ""):
-            monkeypatch.setenv("HOOK_SECRET", held) if held else monkeypatch.delenv("HOOK_SECRET")
+            monkeypatch.setenv("OM_SECRET_HOOK", held) if held else monkeypatch.delenv("OM_SECRET_HOOK")
             (failure,) = asked(url).failures
             assert (failure.why, came) == ("missing", []), held
-            assert "HOOK_SECRET" in failure.detail
+            assert "OM_SECRET_HOOK" in failure.detail
             assert not held or held not in failure.detail

@@ -44,7 +44,7 @@ def test_answers_are_redacted_and_nothing_is_sent_without_the_key(client, prefix
     reply = Reply(text=f'<thread id="{EMAIL}">\n* write to {EMAIL}\n</thread>', model="m")
     made = _requests(client, prefix, before="model").reply("harold", reply)
     assert made.text == f'<thread id="{EMAIL}">\n* write to [email]\n</thread>'
-    monkeypatch.delenv("A_KEY", raising=False)
-    with pytest.raises(ModelError, match="A_KEY") as error:
-        _requests(client, prefix, before="model", key_env="A_KEY").request("harold", REQUEST)
+    monkeypatch.delenv("OM_SECRET_A", raising=False)
+    with pytest.raises(ModelError, match="OM_SECRET_A") as error:
+        _requests(client, prefix, before="model", key_env="OM_SECRET_A").request("harold", REQUEST)
     assert (error.value.retryable, error.value.retry_after) == (True, 60.0)

@@ -115,7 +115,7 @@ def house(monkeypatch, om):
             {"entry_point": "calm"},
             {"entry_point": "gone", "on_failure": "stop", "timeout": 90 / 60},
         ],
-        "HOOKS__AFTER_REFLECT": [{"url": "https://hooks.example.org/secret-path", "secret_env": "HOOK_SECRET"}],
+        "HOOKS__AFTER_REFLECT": [{"url": "https://hooks.example.org/secret-path", "secret_env": "OM_SECRET_HOOK"}],
     }
     for name, value in listed.items():
         monkeypatch.setenv(f"OM_{name}", msgspec.json.encode(value).decode())

@@ -7,6 +7,7 @@ from served import serving
 from structlog.testing import capture_logs
 
 from om_api.domain.audit.audit_entry import AuditEntry
+from om_api.domain.webhooks.webhook import MOST_OF_A_KEY
 from om_api.store.fleet import webhook_queue, webhook_records
 from om_api.store.fleet.stream_tokens import LASTS_S
 from om_api.store.memory import due
@@ -172,6 +173,10 @@ def test_a_key_makes_and_sees_webhooks_of_what_it_is_bound_to(using):
         made = using("operator", *keys)("POST", HOOKS, json={"url": URL, "resources": asked})
         assert made.status_code == status, (keys, asked)
         assert status != 200 or sorted(made.json()["resources"]) == sorted(asked or keys)
+
+    ask = using("operator", "ada")
+    statuses = [ask("POST", HOOKS, json={"url": URL}).status_code for _ in range(MOST_OF_A_KEY + 1)]
+    assert (set(statuses[:-1]), statuses[-1]) == ({200}, 409)
 
     everybody, albert = using("operator", "*"), using("operator", "albert")
     path = f"{HOOKS}/{make(everybody)['id']}"

@@ -130,14 +130,14 @@ def test_a_written_duration_reads_back_the_same(milliseconds):
     assert parse_duration(format_duration(milliseconds / 1000)) == pytest.approx(milliseconds / 1000)
 
 
-URL = {"url": "https://hooks.example.org:8443/om?k=v", "secret_env": "HOOK_SECRET"}
+URL = {"url": "https://hooks.example.org:8443/om?k=v", "secret_env": "OM_SECRET_HOOK"}
 
 
 def test_what_is_left_out_is_ours_and_what_cannot_be_says_what_is_permitted():
     settings = HookSettings(before_observe=[{"entry_point": "calm"}, {**URL, "timeout": "1m", "on_failure": "stop"}])
     calm, far = settings.at("before_observe")
     assert calm == Hook("calm", "", "", 2.0, "skip")
-    assert far == Hook("", URL["url"], "HOOK_SECRET", 60.0, "stop")
+    assert far == Hook("", URL["url"], "OM_SECRET_HOOK", 60.0, "stop")
     assert (calm.name, far.name) == ("calm", "hooks.example.org:8443")
     assert [settings.at(point) for point in POINTS[1:]] == [()] * 4
     for stated, why in [({}, "no list of at most 10"), ([{"entry_point": "a"}] * 11, "no list of at most 10"),
@@ -145,11 +145,11 @@ def test_what_is_left_out_is_ours_and_what_cannot_be_says_what_is_permitted():
                         ([{"entry_point": "a", "function": "b"}], "'function' is no key"),
                         ([{}], "exactly one of them"), ([{"entry_point": "a", **URL}], "exactly one of them"),
                         ([{"entry_point": "os:system"}], "never module:function"),
-                        ([{"entry_point": "a", "secret_env": "HOOK_SECRET"}], "permitted: beside a url"),
+                        ([{"entry_point": "a", "secret_env": "OM_SECRET_HOOK"}], "permitted: beside a url"),
                         ([{**URL, "url": "ftp://example.org"}], "https://<host>"),
                         ([{**URL, "url": "https://me:pw@example.org"}], "leave out name, password"),
-                        ([{"url": URL["url"]}], "begins with HOOK_"),
-                        ([{**URL, "secret_env": "OM_REDIS_URL"}], "begins with HOOK_"),
+                        ([{"url": URL["url"]}], "begins with OM_SECRET_"),
+                        ([{**URL, "secret_env": "OM_REDIS_URL"}], "begins with OM_SECRET_"),
                         ([{"entry_point": "a", "timeout": "2 hours"}], "0.01 to 60 seconds"),
                         ([{"entry_point": "a", "timeout": "61s"}], "0.01 to 60 seconds"),
                         ([{"entry_point": "a", "on_failure": "retry"}], "skip or stop")]:  # fmt: skip
@@ -184,14 +184,15 @@ def test_a_key_where_its_variable_is_to_be_named_is_refused_and_never_shown(fold
     for key in (
         *("9f8e7d6c5b4a39281706f5e4d3c2b1a0", "a9f8e7d6c5b4a39281706f5e4d3c2b1a0", "AIzaSyA1b2C3d4E5f6G7h8"),
         *("sk_live_4eC39HqLyjWDarjtT1zdp7dc", "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP", "MY_JBSWY3DPEHPK3PXPJBSWY3DP"),
+        *("OM_FLOWER_PASSWORD", "GEMINI_API_KEY", "OM_SECRET_a", "XOM_SECRET_A"),
     ):
         folder.settings(f"redaction: {{key_env: {key}}}")
         told = folder.refused()
         assert "redaction.key_env is not usable; permitted: the name of an environment variable" in told, key
         assert key not in told, key
-    for name in ("OM_REDACTION_KEY", "_KEY", "KEY2", "PROD_EU_WEST1_KEY_V2", "REDACTIONKEYOFPRODUCTION"):
+    for name in ("OM_SECRET_REDACTION", "OM_SECRET_2"):
         folder.settings(f"redaction: {{key_env: {name}}}")
-        assert folder.load().memory.redaction.key_env == name, name
+        assert folder.load(**{name: "x"}).memory.redaction.key_env == name, name
 
 
 def test_a_password_in_the_query_is_never_shown():

@@ -5,9 +5,10 @@ import pytest
 from scene import interrupted
 
 from om_api import InvalidInputError
+from om_api.domain.errors import QuotaReachedError
 from om_api.domain.events import Event, Wanted
 from om_api.domain.webhooks.delivery import delivery_of
-from om_api.domain.webhooks.webhook import MOST
+from om_api.domain.webhooks.webhook import MOST, MOST_OF_A_KEY
 from om_api.store.fleet import event_stream, webhook_queue, webhook_records
 from om_api.store.fleet.webhook_queue import DEAD, judged
 from om_api.store.memory import due
@@ -173,8 +174,8 @@ def test_a_key_that_is_not_ours_stops_the_step_before_it_writes(store, webhook):
     assert passed(store, webhook).queued == 1
 
 
-def add(store, url="https://example.org/om", events=(), resources=()):
-    return store.run(webhook_records.add(store.keys, url, events, resources, allow_private=False))
+def add(store, url="https://example.org/om", events=(), resources=(), by=""):
+    return store.run(webhook_records.add(store.keys, url, events, resources, allow_private=False, by=by))
 
 
 def states(store):
@@ -204,9 +205,19 @@ def test_what_is_listed_has_no_secret(store):
     assert made.secret.startswith("whsec_")
     assert made.secret.encode() not in msgspec.json.encode(listed)
     assert (listed.id, listed.url, listed.waiting) == (made.id, made.url, 0)
-    for n in range(MOST):
+
+
+def test_one_key_cannot_take_every_place_of_webhooks(store):
+    made = [add(store, by="k-1") for _ in range(MOST_OF_A_KEY)]
+    with pytest.raises(QuotaReachedError, match="of this key, 20: remove one first"):
+        add(store, by="k-1")
+    for by in ("k-2", ""):
+        add(store, by=by)
+    store.run(webhook_records.remove(store.keys, made[0].id))
+    add(store, by="k-1")
+    for n in range(MOST - MOST_OF_A_KEY - 2):
         store.client.hset(store.keys.webhooks, f"h-{n}", "{}")
-    with pytest.raises(InvalidInputError, match="there are 100 webhooks already; remove one first"):
+    with pytest.raises(QuotaReachedError, match="in all, 100: remove one first"):
         add(store)
 
 
