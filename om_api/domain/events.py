@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
@@ -48,9 +48,12 @@ KINDS: dict[str, tuple[str, ...]] = {
     "cleared": ("thread", "messages", "observations"),
     "failed": ("thread", "task", "why"),
     "crashed": (*_OF_CHUNK, "task", "crashes"),
+    "answer_unusable": ("thread", "task", "model", "why", "loss", "quote"),
     "budget_reached": ("setting", "then"),
     "hook_failed": ("setting", "hook", "why", "then"),
 }
+# why an answer of a model was not used
+UnusableWhy = Literal["echo", "refusal", "empty", "loop", "unreadable", "loss"]
 GAP = "gap"  # told by a reader, never published
 _LARGEST = (1 << 64) - 1
 MOST = 1_000  # events read at once
@@ -100,6 +103,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     pin: str | None = None
     extractors: str | None = None
     hook: str | None = None
+    quote: str | None = None
 
 
 def check_event_id(text: str) -> str:
@@ -209,6 +213,8 @@ def counts_of(event: Event) -> dict[str, int]:
         return {"quarantined": event.messages or 0}
     if event.kind == "crashed":
         return {"crashed": 1}
+    if event.kind == "answer_unusable":
+        return {f"unusable|{event.why}": 1}
     return {f"failed|{event.why}": 1} if event.kind == "failed" else {}
 
 

@@ -9,7 +9,7 @@ from typing import get_args
 from om_api.billing import budgets, costs, prices
 from om_api.billing.prices import MICROS, TokenPrices
 from om_api.domain.errors import Why
-from om_api.domain.events import BOUNDS, bucket
+from om_api.domain.events import BOUNDS, UnusableWhy, bucket
 from om_api.metrics.series import OTHER, Histogram, Sample
 from om_api.redaction.placeholders import KINDS
 from om_api.settings import Settings
@@ -71,6 +71,8 @@ def _of(resource: str, counted: Counted, rates: TokenPrices | None) -> Iterator[
         yield Sample("cortex_om_redacted_total", (resource, kind), counted.get(f"redacted|{kind}", 0))
     for kind in get_args(Why):
         yield Sample("cortex_om_failures_total", (resource, kind), counted.get(f"failed|{kind}", 0))
+    for kind in get_args(UnusableWhy):
+        yield Sample("cortex_om_unusable_answers_total", (resource, kind), counted.get(f"unusable|{kind}", 0))
     if tokens := counted.get("served|tokens", 0):
         yield Sample("cortex_om_prefix_stable_share", (resource,), counted.get("served|cached", 0) / tokens)
     if (saved := _saved(counted, rates)) is not None:

@@ -118,6 +118,13 @@ SERIES = (
     Series("counter", ("resource_id", "kind"), "cortex_om_failures_total", "Units of work that failed.", _COUNTED),
     Series(
         "counter",
+        ("resource_id", "kind"),
+        "cortex_om_unusable_answers_total",
+        "Answers of models that were not used, by what was wrong with them.",
+        _COUNTED,
+    ),
+    Series(
+        "counter",
         (),
         "cortex_om_unknown_scopes_total",
         "Names marked due that nobody ever wrote a message under, and that were dropped.",

@@ -9,6 +9,7 @@ from om_api.language.words import amount
 from om_api.ops.archive_state import ArchiveState
 from om_api.ops.composed_faults import ComposedFault
 from om_api.ops.hook_faults import HookFault
+from om_api.ops.model_faults import ModelFault
 from om_api.store.fleet.backlog import FleetBacklog
 from om_api.store.fleet.breaker import BreakerState
 from om_api.store.fleet.health import ServerInfo, Standings, Waiting
@@ -327,6 +328,20 @@ _AFTER_CRASHES = "after two, a chunk is observed in halves, and a single message
 _STACKS = "the worker's log shows where it was (worker_frozen, and the stacks after it); report that as a defect"
 
 
+def of_model_faults(faults: Iterable[ModelFault]) -> Iterator[Finding]:
+    """Models that answer what cannot be used, and scopes whose reflections fail."""
+    for fault in faults:
+        role, times = _ROLES[fault.task], f"{amount(fault.times, 'time')} within two hours"
+        if fault.model:
+            quote = f': "{fault.quote}"' if fault.quote else ""
+            says = f"{fault.scope}: {fault.model} as {role.capitalize()} {_UNUSABLE[fault.why]}, {times}{quote}"
+            do = f"name another {role}_model, or try {_PROMPTS[role]}: condensed (docs/models.md says what happens meanwhile)"
+        else:
+            says = f"{fault.scope}: its reflections fail ({fault.why}), {times}; its observations stay as they are"
+            do = "read why in the workers' log (reflected, outcome failed); docs/troubleshooting.md says what to do"
+        yield Finding(WARNING, "models", says, do)
+
+
 def of_reviews(waiting: Sequence[WaitingReview], now: int) -> Iterator[Finding]:
     """Reflections that wait for somebody's review, and those that should count by now; nothing where none waits."""
     late = [each for each in waiting if now - each.expires_at > _LATE_MS]
@@ -424,6 +439,16 @@ _ARCHIVE = (
     "past are partial"
 )
 _LATE_MS = 600_000  # a delivery that waits longer than this failed several times
+_ROLES = {"observe": "observer", "reflect": "reflector", "try": "observer"}
+_PROMPTS = {"observer": "observer.prompt", "reflector": "reflection.prompt"}
+_UNUSABLE = {
+    "echo": "repeats its instructions",
+    "refusal": "declines",
+    "empty": "notes nothing of what users state",
+    "loop": "is caught in a loop",
+    "unreadable": "answers without notes",
+    "loss": "loses more than reflection.max_loss permits",
+}
 _LIMITS = "if that does not end, give it limits below the provider's, or raise those"
 _BREAKER = (
     "read why in the workers' log (outcome failed); mend key, address or network: it is asked again by itself; another model "

@@ -11,7 +11,7 @@ from om_api.domain.errors import SettingsError, StoreError
 from om_api.domain.events import Event, Wanted
 from om_api.domain.extras import installed
 from om_api.language.words import amount
-from om_api.ops import archive_state, diagnosis, hook_faults
+from om_api.ops import archive_state, diagnosis, hook_faults, model_faults
 from om_api.ops.composed_faults import composed_faults
 from om_api.ops.diagnosis import ERROR, NOTE, OK, WARNING, Finding
 from om_api.redaction.making import redactor
@@ -119,10 +119,11 @@ def _crashes(keys: Keys, now: int) -> Steps[list[Event]]:
 
 
 def _waiting(keys: Keys, connection: Connection, now: int) -> Iterator[Finding]:
-    """What waits for others, and what of theirs failed: receivers of deliveries, hooks, reviewers of reflections."""
+    """What waits for others, and what of theirs failed: receivers of deliveries, hooks, models, reviewers of reflections."""
     webhooks = connection.run(webhook_records.every(keys))
     yield from diagnosis.of_webhooks(connection.run(webhook_records.states(keys, webhooks)), now)
     yield from diagnosis.of_hooks(connection.run(hook_faults.failed(keys)))
+    yield from diagnosis.of_model_faults(connection.run(model_faults.recent(keys)))
     yield from diagnosis.of_reviews(connection.run(review_index.waiting(keys)), now)
 
 

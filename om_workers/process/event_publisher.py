@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from om_api.domain import events
 from om_api.domain.errors import HookError, InvalidInputError, ModelError, StoreError, Why
-from om_api.domain.events import Event
+from om_api.domain.events import Event, UnusableWhy
 from om_api.domain.values import Chunk, Generation, Observation, Outcome, Scope
 from om_api.domain.webhooks.hook import HookFailure
 from om_api.settings import Settings
@@ -154,6 +154,13 @@ class EventPublisher:
         resource, thread = self._named(what) if what else ("", None)
         said: dict[str, Any] = {"thread": thread, **(chunk._asdict() if chunk else {})}
         self.tell(Event(kind="crashed", resource=resource, task=task or None, crashes=crashes, **said))
+
+    def answer_unusable(
+        self, scope: Scope, task: str, model: str, why: UnusableWhy, quote: str = "", loss: float | None = None
+    ) -> None:
+        """A model's answer was not used; `quote` is a line of the prompt or a set phrase, never a word of a message."""
+        said: dict[str, Any] = {"task": task, "model": model, "why": why, "loss": loss, "quote": quote or None}
+        self.tell(Event(kind="answer_unusable", resource=scope.resource, thread=scope.thread, **said))
 
     def _named(self, what: str) -> tuple[str, str | None]:
         if key := self._keys.parse_messages(what):

@@ -1,4 +1,4 @@
-"""Whether a section of a reply says that there is nothing, in the ways models say it."""
+"""Whether a section of a reply, or a line of notes, says that there is nothing, in the ways models say it."""
 
 import re
 
@@ -40,6 +40,18 @@ _ALL_DONE = (
 _THE_END = (
     "(?:the )?(?:conversation|session|chat) (?:(?:has|is|was) )?(?:now )?(?:ended|over|concluded|closed|finished)"
 )
+_NOTES = "observations?|notes?|facts?|information|info|details?|updates?|changes?|content|messages?|events?"
+_WORTH = "notable|noteworthy|relevant|important|significant|specific|meaningful|substantive"
+_NOTED = (
+    f"{_HOW}|{_WORTH}|new|made|found|noted|observed|recorded|reported|to (?:note|observe|add|report|record|condense)"
+    "|(?:worth|worthy of) (?:noting|observing|recording|a note)|of (?:note|interest|importance)"
+    "|(?:in|from|for|of) (?:this|these|the) (?:messages?|conversation|exchange|session|thread|batch)"
+)
+_NO_NOTES = re.compile(
+    rf"{_THERE}(?:none|nothing|no(?: (?:{_WHICH}|{_WORTH}))* (?:{_NOTES})(?: (?:and|or) (?:{_NOTES}))?)"
+    rf"(?: (?:{_NOTED}))*",
+    re.IGNORECASE,
+)
 _NOTHING = re.compile(f"{_NO_THING}|{_NO_KIND}|{_ALL_DONE}|{_THE_END}", re.IGNORECASE)
 _WAITING = re.compile(
     r"(?:wait|waiting) (?:for|on) (?:the )?user(?:['’]s)?(?: (?:next|new|further))?"
@@ -56,6 +68,19 @@ def says_nothing(text: str) -> bool:
     clauses = [said for clause in _ENDS.split(text) if (said := _bare(clause))]
     telling = [clause for clause in clauses if not _WAITING.fullmatch(clause)]
     return all(map(_is_nothing, telling)) and bool(telling or not clauses)
+
+
+def notes_nothing(line: str) -> bool:
+    """Whether a line of notes says in each of its clauses that there is nothing to note: "No new observations."."""
+    clauses = [said for clause in _ENDS.split(line[: _LONGEST + 1]) if (said := _bare(clause))]
+    return len(line) <= _LONGEST and bool(clauses) and all(map(_NO_NOTES.fullmatch, clauses))
+
+
+def without_label(line: str) -> str:
+    """A line of a section without a label such as `Primary:`."""
+    line = line.lstrip()
+    label = _LABEL.match(line)
+    return line[label.end() :] if label else line
 
 
 def _bare(clause: str) -> str:

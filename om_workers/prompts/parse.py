@@ -1,13 +1,14 @@
 """Reading what the models answered: nothing here raises, whatever a model wrote."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from textwrap import dedent
 
 import msgspec
 
 from om_api.language.calendar import days
 from om_workers.prompts import further, sections
+from om_workers.prompts.answer_filter import AnswerFilter, HollowLine
 from om_workers.prompts.lines import USUAL, highest_priority, is_item, items, readings, shorten_lines
 from om_workers.prompts.nothing import says_nothing
 from om_workers.prompts.order import sort_by_time
@@ -23,7 +24,7 @@ class Observed(msgspec.Struct, frozen=True, kw_only=True):
     `readable` is False when the reply held neither a block nor a list item, as a refusal does; `degenerate` when it was
     caught in a loop, and then everything in it is discarded. `priority` is the highest of the lines, 1-5. `no_task` and
     `no_suggestion`: it said that there is none; a section that is missing says nothing, as in a reply that was cut off.
-    `extracted` is what it wrote into sections that were wanted beside the notes.
+    `extracted` is what it wrote into sections that were wanted beside the notes. `hollow` are lines that are no notes.
     """
 
     text: str = ""
@@ -35,13 +36,14 @@ class Observed(msgspec.Struct, frozen=True, kw_only=True):
     degenerate: bool = False
     readable: bool = True
     extracted: dict[str, str] = {}
+    hollow: tuple[HollowLine, ...] = ()
 
 
 class Reflected(msgspec.Struct, frozen=True, kw_only=True):
     """What a Reflector condensed: `text` escaped but for its thread sections, and what its `Pattern:` and `Insight:` lines say.
 
     `degenerate`: the reply was caught in a loop, and everything in it is discarded. `listed`: it holds list items.
-    `extracted` is what it wrote into sections that were wanted beside the notes.
+    `extracted` is what it wrote into sections that were wanted beside the notes. `hollow` are lines that are no notes.
     """
 
     text: str = ""
@@ -50,13 +52,14 @@ class Reflected(msgspec.Struct, frozen=True, kw_only=True):
     listed: bool = False
     degenerate: bool = False
     extracted: dict[str, str] = {}
+    hollow: tuple[HollowLine, ...] = ()
 
 
-def parse_observer(text: str, further_sections: Sequence[str] = ()) -> Observed:
+def parse_observer(text: str, further_sections: Sequence[str] = (), asked: AnswerFilter | None = None) -> Observed:
     """Read an Observer's reply: all its `observations` blocks in one, or its list items where no block is closed.
 
     Bullets are sorted by time within their dates; thread tags are taken out. `further_sections` are those that were wanted
-    beside the notes.
+    beside the notes. Lines that `asked` takes for no notes are left out, in every section.
     """
     text = shorten_lines(text)
     if is_degenerate(text):
@@ -65,16 +68,18 @@ def parse_observer(text: str, further_sections: Sequence[str] = ()) -> Observed:
     task, text = sections.take(text, "current-task")
     response, text = sections.take(text, "suggested-response")
     blocks = sections.observations(text)
-    noted = sort_by_time(_trimmed(without_threads(_joined(blocks) if blocks else items(text))))
+    written = sort_by_time(_trimmed(without_threads(_joined(blocks) if blocks else items(text))))
+    noted, hollow = asked.notes(written) if asked else (written, ())
     return Observed(
         text=noted,
-        current_task=_text_of(task),
-        suggested_response=_text_of(response),
+        current_task=_noted_in(_text_of(task), asked),
+        suggested_response=_noted_in(_text_of(response), asked),
         no_task=task is not None and not _text_of(task),
         no_suggestion=response is not None and not _text_of(response),
         priority=highest_priority(noted),
-        readable=blocks is not None or bool(noted),
-        extracted={slug: without_threads(said) for slug, said in extracted.items()},
+        readable=blocks is not None or bool(written),
+        extracted=_extracted(extracted, asked),
+        hollow=hollow,
     )
 
 
@@ -83,14 +88,26 @@ def _text_of(section: str | None) -> str:
     return "" if says_nothing(said) else said
 
 
-def parse_batch(text: str, threads: Collection[str], further_sections: Sequence[str] = ()) -> dict[str, Observed]:
+def _noted_in(section: str, asked: AnswerFilter | None) -> str:
+    return asked.section(section) if asked else section
+
+
+def _extracted(found: Mapping[str, str], asked: AnswerFilter | None) -> dict[str, str]:
+    """What further sections say, without those that say nothing: a value in JSON stays whole."""
+    texts = {slug: without_threads(said) for slug, said in found.items()}
+    return {slug: text for slug, text in texts.items() if _noted_in(text, asked)}
+
+
+def parse_batch(
+    text: str, threads: Collection[str], further_sections: Sequence[str] = (), asked: AnswerFilter | None = None
+) -> dict[str, Observed]:
     """Read an Observer's reply on several threads: what it noted for each, as `parse_observer` would read it alone.
 
     A thread is missing in the answer if its section is; all are if tags make it doubtful whose notes are whose. Sections
     of unknown threads go. They count wherever they stand: a quoted end of the block must not hide what follows it.
     """
     found = sections.of_threads(shorten_lines(text), threads)
-    return {name: parse_observer(_as_block(body), further_sections) for name, body in found.items()}
+    return {name: parse_observer(_as_block(body), further_sections, asked) for name, body in found.items()}
 
 
 def _as_block(body: str) -> str:
@@ -98,11 +115,11 @@ def _as_block(body: str) -> str:
     return body if sections.observations(body) is not None else f"<observations>\n{body}\n</observations>"
 
 
-def parse_reflector(text: str, further_sections: Sequence[str] = ()) -> Reflected:
+def parse_reflector(text: str, further_sections: Sequence[str] = (), asked: AnswerFilter | None = None) -> Reflected:
     """Read a Reflector's reply: its `observations` blocks in one, or its list items, or prose if that names a date.
 
     Prose without a date or a block is no memory but an excuse ("I cannot help with that") and gives "". Well-formed
-    thread sections stay; anchors such as [O1] or [O1-N2] are taken out.
+    thread sections stay; anchors such as [O1] or [O1-N2] are taken out, and lines that `asked` takes for no notes.
     """
     text = shorten_lines(text)
     if is_degenerate(text):
@@ -111,13 +128,16 @@ def parse_reflector(text: str, further_sections: Sequence[str] = ()) -> Reflecte
     for name in ("current-task", "suggested-response"):  # whatever it says there, the Observer says it
         _, text = sections.take(text, name)
     blocks = sections.observations(text)
-    kept = with_threads(_without_anchors(_joined(blocks) if blocks else _items_or_dated(text)))
+    written = with_threads(_without_anchors(_joined(blocks) if blocks else _items_or_dated(text)))
+    noted, hollow = asked.notes(written) if asked else (written, ())
+    kept = with_threads(noted) if hollow else noted
     return Reflected(
         text=_trimmed(kept),
         patterns=readings(kept, "Pattern"),
         insights=readings(kept, "Insight"),
         listed=any(map(is_item, kept.split("\n"))),
-        extracted={slug: without_threads(said) for slug, said in extracted.items()},
+        extracted=_extracted(extracted, asked),
+        hollow=hollow,
     )
 
 

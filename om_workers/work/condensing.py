@@ -10,22 +10,12 @@ from om_api.domain.values import Candidate
 from om_workers.llm.base import Reply, Request
 from om_workers.process.stopping import StoppedError
 from om_workers.prompts.loss import Check
-from om_workers.prompts.parse import Reflected, parse_reflector
+from om_workers.prompts.parse import Reflected
 
 LEVELS = 4  # of compression, tried one after the other until an answer is small enough
 HARDEST = 4
 _AGAIN = 2  # answers to the list of what was dropped
 USUAL = 0.75  # of the notes' tokens: what every fact that matters has room in
-
-
-def usable(further_sections: Sequence[str], reply: Reply) -> Reflected:
-    """What a reply says; ModelError (not retryable) when it is empty or caught in a loop."""
-    said = parse_reflector(reply.text, further_sections)
-    if said.degenerate or not said.text.strip():
-        raise ModelError(
-            f"{reply.model} gave no usable reflection but nothing, or a loop", retryable=False, why="unusable"
-        )
-    return said
 
 
 class Task(NamedTuple):

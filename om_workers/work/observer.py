@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from functools import partial
 from math import ceil
 from typing import Any, Literal, NamedTuple
 
@@ -20,7 +19,7 @@ from om_api.telemetry import spans
 from om_workers.calls.model_calls import patience_ms
 from om_workers.llm.base import Reply
 from om_workers.process.stopping import StoppedError
-from om_workers.prompts.parse import Observed, parse_batch, parse_observer
+from om_workers.prompts.parse import Observed
 from om_workers.prompts.recalled import NOTHING_SHOWN, Shown
 from om_workers.prompts.render import Manner, batch_request, observer_request
 from om_workers.trust.earlier import told_in, vouched_in
@@ -28,6 +27,7 @@ from om_workers.trust.judging import Judge
 from om_workers.trust.noting import judged
 from om_workers.trust.sayings import all_untrusted, sayings
 from om_workers.work import extracting, isolation, sealed
+from om_workers.work.answers import AnswerReader
 from om_workers.work.hooked import Hooks
 from om_workers.work.scope_worker import LookResult, ScopeWorker, chunk_lock
 from om_workers.work.sealed import Sealed, observation_of
@@ -207,7 +207,7 @@ class Observer:
         messages, kept = requests.messages(scope.resource, messages), requests.value(scope.resource, kept or {})
         given: dict[str, Any] = {"prior_task": task, "known": known, "kept": {"": kept}}
         request = observer_request(messages, before, **given, **self._manner(agent))
-        read = partial(_usable, [each.slug for each in request.extractors])
+        read = AnswerReader(self._services.events, scope, request).observed
         return self._services.models.ask(scope.resource, agent.observer_models, request, read)
 
     def _manner(self, agent: MemorySettings) -> Manner:
@@ -374,30 +374,9 @@ class Observer:
         given: dict[str, Any] = {"prior_tasks": tasks, "known": reads[0].shown}
         given["kept"] = {read.chunk.thread: requests.value(scope.resource, read.kept) for read in reads}
         request = batch_request(threads, reads[0].texts, **given, **self._manner(agent))
-        read = partial(_usable_of, list(request.threads), [each.slug for each in request.extractors])
+        read = AnswerReader(self._services.events, scope, request).observed_by_thread
         reply, answers = self._services.models.ask(scope.resource, agent.observer_models, request, read)
         return reply, answers | silent
-
-
-def _usable(further_sections: Sequence[str], reply: Reply) -> Observed:
-    observed = parse_observer(reply.text, further_sections)
-    if not _can_be_used(observed):
-        raise ModelError(f"{reply.model} gave no observations but a refusal or a loop", retryable=False, why="unusable")
-    return observed
-
-
-def _usable_of(threads: Collection[str], further_sections: Sequence[str], reply: Reply) -> dict[str, Observed]:
-    read = parse_batch(reply.text, threads, further_sections)
-    found = {name: each for name, each in read.items() if _can_be_used(each)}
-    if not found:
-        raise ModelError(
-            f"{reply.model} gave no observations of any of {len(threads)} threads", retryable=False, why="unusable"
-        )
-    return found
-
-
-def _can_be_used(observed: Observed) -> bool:
-    return observed.readable and not observed.degenerate
 
 
 def _shares(reply: Reply, answered: Sequence[Sealed]) -> list[Reply]:

@@ -28,11 +28,11 @@ from om_workers.prompts.render import reflector_request
 from om_workers.prompts.threads import thread_section
 from om_workers.prompts.wording import let_go
 from om_workers.trust.earlier import judge_of
-from om_workers.trust.judging import Judge
 from om_workers.trust.noting import requoted
 from om_workers.work import extracting
+from om_workers.work.answers import AnswerReader
 from om_workers.work.committing import Committer, Thought
-from om_workers.work.condensing import USUAL, Condensed, Condensing, Task, usable
+from om_workers.work.condensing import USUAL, Condensed, Condensing, Task
 from om_workers.work.hooked import Hooks
 from om_workers.work.scope_worker import ScopeWorker, pressure_of
 from om_workers.work.services import Services
@@ -244,9 +244,13 @@ class Reflector:
         task = Task(texts, size, target, start, 1.0 if sent_back else agent.reflection.max_loss)
         began = self._services.events.reflecting(scope, read.state.record.generation + 1, len(replaced), size)
         slugs = [each.slug for each in agent.extractors_by("reflector")]
-        ask = partial(
-            self._services.models.ask, scope.resource, agent.reflector_models, read=partial(_read, slugs, judge)
-        )
+
+        def ask(request: Request) -> tuple[Reply, Reflected]:
+            """The answer with what was only quoted in the notes quoted again."""
+            answers = AnswerReader(self._services.events, scope, request)
+            read = lambda reply: requoted(answers.reflected(reply, slugs), judge)  # noqa: E731  passed on
+            return self._services.models.ask(scope.resource, agent.reflector_models, request, read)
+
         kept = extracting.of_memory(read, replaced)
         shown = self._services.requests.value(scope.resource, kept)
         form = partial(_request, agent, task, [pin.text for pin in pins], sent_back, shown)
@@ -263,11 +267,6 @@ class Reflector:
         wake = policy.wake(pressure_of(state), self._services.in_force(state.scope).limits)
         what = Decided(state.record.limits, scope_state.wake_field(state.scope), wake, drain, forced)
         self._run(note.note(self._services.keys, state.scope, state.record.epoch, what))
-
-
-def _read(further_sections: Sequence[str], judge: Judge, reply: Reply) -> Reflected:
-    """What a reply says, with what was only quoted in the notes quoted again. Raises ModelError."""
-    return requoted(usable(further_sections, reply), judge)
 
 
 def _drafted(

@@ -2,6 +2,7 @@
 
 import json
 import threading
+from types import SimpleNamespace
 
 import pytest
 from rewrites import NOTES, PLANTED
@@ -13,8 +14,9 @@ from om_api.domain.values import Outcome, Scope
 from om_api.store.reviews.drafts import reflection_input
 from om_workers.llm.scripted import Scripted
 from om_workers.prompts.render import reflector_request
+from om_workers.work.answers import AnswerReader
 from om_workers.work.committing import Thought
-from om_workers.work.condensing import Condensing, Task, usable
+from om_workers.work.condensing import Condensing, Task
 from om_workers.work.setting_aside import set_aside
 
 
@@ -29,7 +31,8 @@ def condensing(model, notes=NOTES, start=1, target=1000, max_loss=0.1):
 
     def ask(request):
         reply = model.complete(request)
-        return reply, usable([], reply)
+        events = SimpleNamespace(answer_unusable=lambda *_: None)
+        return reply, AnswerReader(events, Scope("harold"), request).reflected(reply, [])
 
     return Condensing(Task([notes], words(notes), target, start, max_loss), form, ask, words)
 

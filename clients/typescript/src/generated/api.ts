@@ -927,6 +927,8 @@ export interface components {
             extractors: string | null;
             /** @default null */
             hook: string | null;
+            /** @default null */
+            quote: string | null;
         };
         /**
          * EventPage
@@ -4856,7 +4858,7 @@ export interface operations {
     get_events: {
         parameters: {
             query?: {
-                /** @description any of sealed, observing, buffered, extracted, extraction_refused, split, quarantined, activated, reflecting, drafted, review_asked, review_approved, review_sent_back, reflected, restored, forgotten, erased, line_added, line_corrected, working_memory_updated, pinned, unpinned, thread_changed, thread_aliased, thread_unaliased, thread_copied, paused, resumed, imported, migrated, cleared, failed, crashed, budget_reached, hook_failed; repeatable; else all */
+                /** @description any of sealed, observing, buffered, extracted, extraction_refused, split, quarantined, activated, reflecting, drafted, review_asked, review_approved, review_sent_back, reflected, restored, forgotten, erased, line_added, line_corrected, working_memory_updated, pinned, unpinned, thread_changed, thread_aliased, thread_unaliased, thread_copied, paused, resumed, imported, migrated, cleared, failed, crashed, answer_unusable, budget_reached, hook_failed; repeatable; else all */
                 kinds?: string[];
                 /** @description whose; repeatable; else all that the key is bound to */
                 resource?: string[];

@@ -1,0 +1,51 @@
+"""Scopes for which a model gives answers that cannot be used, and those that are not reflected any more, from recent events."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from om_api.domain.events import Event, Wanted
+from om_api.domain.values import Scope
+from om_api.store.driver.steps import Steps
+from om_api.store.fleet import event_stream
+from om_api.store.memory import due
+from om_api.store.memory.keys import Keys
+
+_LATE_MS = 2 * 3_600_000
+_MOST = 1_000  # events that are looked at
+_KINDS = ("answer_unusable", "failed", "drafted", "reflected")
+
+
+class ModelFault(NamedTuple):
+    """What went wrong in a scope within two hours, how often, and why the last time.
+
+    `task` is observe or reflect. `model` is "" where the task failed as a whole. `quote` is of the last answer, "" if nothing
+    of it may be shown.
+    """
+
+    scope: Scope
+    task: str
+    model: str
+    why: str
+    times: int
+    quote: str = ""
+
+
+def recent(keys: Keys) -> Steps[list[ModelFault]]:
+    """The faults of the last two hours. A scope that was reflected since its reflections failed is well."""
+    now = yield from due.server_ms()
+    told = yield from event_stream.newest(keys, Wanted(kinds=_KINDS), _MOST)
+    unusable, failing = (defaultdict[tuple[Scope, str, str], list[Event]](list) for _ in range(2))
+    for event in (event for event in told.events if now - event.at <= _LATE_MS):
+        scope = Scope(event.resource, event.thread)
+        if event.kind == "answer_unusable":
+            unusable[scope, event.task or "", event.model or ""].append(event)
+        elif event.kind != "failed":
+            failing.pop((scope, "reflect", ""), None)
+        elif event.task == "reflect":
+            failing[scope, "reflect", ""].append(event)
+    return [_fault(*of, events) for of, events in [*unusable.items(), *failing.items()]]
+
+
+def _fault(scope: Scope, task: str, model: str, events: Sequence[Event]) -> ModelFault:
+    return ModelFault(scope, task, model, events[-1].why or "", len(events), events[-1].quote or "")

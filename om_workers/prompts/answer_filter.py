@@ -1,0 +1,138 @@
+"""What of an answer is no note: the prompt's own words, a refusal, and "nothing"; and whether there was something to note."""
+
+import re
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+from om_api.domain import note_lines
+from om_api.domain.messages import Message
+from om_api.language.words import bare_words, stems
+from om_workers.llm.base import Request
+from om_workers.llm.extractive import cues
+from om_workers.llm.extractive.units import Unit, units
+from om_workers.prompts.facts import FactKind, facts
+from om_workers.prompts.nothing import notes_nothing, without_label
+
+HollowKind = Literal["echo", "refusal", "nothing"]
+_QUOTED = 100  # characters
+_LOOKED_AT = 300  # characters of a line in which a refusal is looked for
+_PREFIX, _WITHIN = 3, 5  # words: fewer are no echo where they begin a line of the prompt, or stand within one
+_SORRY = (
+    r"(?:i['’]m|i am|we['’]re|we are) (?:(?:very|so|really|truly) )?sorry|sorry|(?:my )?apologies|i apologi[sz]e|i regret"
+    r"|unfortunately|as (?:an? )?(?:large )?(?:ai|language model)\b[^,.\n]{0,40}"
+)
+_NOT = (
+    r"(?:can(?:['’]?t| ?not)|could(?:n['’]t| not)|won['’]t|will not|(?:am|['’]m) (?:not able|unable) to"
+    r"|(?:must|have to) (?:decline|refuse)(?: to)?|(?:am not|['’]m not|do not feel|don['’]t feel) comfortable"
+    r"|(?:decline|refuse) to)"
+)
+_WHAT = (
+    r"(?: (?:help|assist|comply|fulfil+|do (?:that|this|so)|provide|process|answer|respond|reply|continue|complete"
+    r"|summari[sz]e|take notes|note|observe|condense|write|generate|create|produce|engage|discuss|share|access"
+    r"|perform|carry out|support|with))"
+)
+_ELSEWHERE = (
+    r"(?:es )?tut mir (?:sehr )?leid|je suis (?:vraiment )?désolée?|lo siento|mi dispiace|(?:sinto|lamento) muito|het spijt me"
+    r"|przykro mi|извините|申し訳(?:ありません|ございません)|很?抱歉|对不起|對不起|죄송합니다"
+)
+_REFUSAL = re.compile(
+    rf"(?:(?:{_SORRY})[\s,.!:;–—-]{{0,3}}(?:but |however,? )?)?(?:i|we) ?{_NOT}{_WHAT}\b|(?:{_ELSEWHERE})(?!\w)",
+    re.IGNORECASE,
+)
+_PLACEHOLDER = 3  # words: "what the agent is working on now" has fewer, and every talk has those
+_SURE = {FactKind.NUMBER, FactKind.DATE, FactKind.URL, FactKind.PATH, FactKind.IDENTIFIER}
+
+
+class HollowLine(NamedTuple):
+    """A line that was taken out of an answer: why, and of it what is ours to show, the prompt's words or a set phrase."""
+
+    kind: HollowKind
+    quote: str
+
+
+class AnswerFilter:
+    """Knows what a model was asked: its instructions (`template`), and what it was to take notes of (`material`).
+
+    A line of the template that the material bears out is a note like any other: the user may really run a bookshop in Ghent.
+    """
+
+    def __init__(self, template: str = "", material: str = "") -> None:
+        self._template, self._material = template, material
+
+    @classmethod
+    def of(cls, request: Request) -> "AnswerFilter":
+        """The filter of a request as it was written, whichever variant, instruction and extractors it was made of."""
+        material, _, task = request.prompt.rpartition("<task>")
+        noted = material.rpartition("<messages>")[2] if request.purpose == "observe" else material
+        return cls(f"{request.system}\n{task}", noted)
+
+    def notes(self, text: str) -> tuple[str, tuple[HollowLine, ...]]:
+        """Notes without their hollow lines, the details and the dates of these, and what was taken out."""
+        lines = text.split("\n")
+        told = [note_lines.told(line) for line in lines]
+        hollow = {at: found for at, line in enumerate(told) if (found := self._hollow(line))}
+        left = note_lines.without(lines, hollow).text if hollow else text
+        return left if any(map(str.strip, told)) else "", (*hollow.values(),)
+
+    def section(self, text: str) -> str:
+        """What a section beside the notes says, without its hollow lines; "" where nothing else is in it."""
+        if self._hollow(text, _PLACEHOLDER):
+            return ""
+        lines = text.split("\n")
+        told = [line for line in lines if not self._hollow(without_label(note_lines.told(line)), _PLACEHOLDER)]
+        return "\n".join(told) if any(map(str.strip, told)) else ""
+
+    def _hollow(self, line: str, least: int = 1) -> HollowLine | None:
+        if not line.strip():
+            return None
+        if refused := refusal(line):
+            return HollowLine("refusal", refused)
+        if notes_nothing(line):
+            return HollowLine("nothing", line.strip()[:_QUOTED])
+        return HollowLine("echo", " ".join(line.split())[:_QUOTED]) if self._is_echo(line, least) else None
+
+    def _is_echo(self, line: str, least: int) -> bool:
+        """Whether a line stands in the template and the material does not bear it out, by `least` of its words at least."""
+        words = bare_words(line)
+        said = f" {' '.join(words)} "
+        begins = len(words) >= _PREFIX and f"\n{said}" in self._lines
+        if not begins and not (len(words) >= _WITHIN and said in self._words):
+            return False
+        content = {word for word in stems(line) if len(word) > 1}
+        return len(content) < least or 3 * len(content & self._heard) < 2 * len(content)
+
+    @cached_property
+    def _lines(self) -> str:
+        """The template's words in lower case, a blank before and behind each line, marks and labels left out."""
+        told = (without_label(note_lines.body(line)) for line in self._template.split("\n"))
+        return "".join(f"\n {' '.join(bare_words(line))} " for line in told)
+
+    @cached_property
+    def _words(self) -> str:
+        """The same as one line: an example may go on in the next one."""
+        return f" {' '.join(self._lines.split())} "
+
+    @cached_property
+    def _heard(self) -> set[str]:
+        return stems(self._material)
+
+
+def refusal(text: str) -> str:
+    """The set phrase with which a text declines, at most 100 characters; "" if it does not begin with one."""
+    found = _REFUSAL.match(text.lstrip()[:_LOOKED_AT].lstrip("\"'“”*_ "))
+    return found[0][:_QUOTED] if found else ""
+
+
+def holds_facts(messages: Iterable[Message]) -> bool:
+    """Whether users state something that belongs into notes: numbers, dates, addresses, or what they say of themselves.
+
+    Doubt means no, because an empty answer is right for small talk, questions, and what tools and agents say.
+    """
+    return any(map(_states, units([message for message in messages if message.role == "user"])))
+
+
+def _states(unit: Unit) -> bool:
+    if unit.pasted or cues.asked(unit.text, unit.words):
+        return False
+    return any(fact.kind in _SURE for fact in facts(unit.text)) or (unit.cues.own and unit.cues.strong)

@@ -1,0 +1,97 @@
+"""P14: no answer of a model replaces what it was made from unless it says something of it."""
+
+import pytest
+from world import World
+
+from om_api.domain.errors import ModelError
+from om_api.ops import diagnosis, model_faults
+from om_workers.llm.scripted import Scripted
+
+BOXES = [f"The code of box {n} is {n * 37}." for n in range(6)]
+ECHO = lambda request: request.system  # noqa: E731  a small model repeats what it was asked
+BAD = {
+    "echo": ECHO,
+    "refusal": "<observations>\nI'm sorry, I cannot help with that.\n</observations>",
+    "empty": "<observations>\n</observations>",
+    "nothing": "<observations>\n* 🟢 No new observations.\n</observations>",
+}
+
+
+def faults(world):
+    return [
+        finding.says
+        for finding in diagnosis.of_model_faults(world.services.run(model_faults.recent(world.services.keys)))
+    ]
+
+
+def test_an_echo_a_refusal_a_nothing_and_an_empty_answer_leave_messages_as_they_were_and_doctor_names_them(
+    client, prefix_for
+):
+    says = {"echo": "repeats its instructions", "refusal": "declines, "}
+    for n, (kind, answer) in enumerate(BAD.items()):
+        world = World(client, prefix_for(n), model=Scripted(*[answer] * 100))
+        said, before = world.say(*BOXES), world.context().text
+        world.until_given_up()  # what is harmless is answered as badly: no message is to blame
+        assert (world.context().text, world.covering()) == (before, sorted(said)), kind
+        assert world.om.stats("harold").rejected == 0, kind
+        (found, *_) = faults(world)
+        assert f"harold: scripted as Observer {says.get(kind, 'notes nothing')}" in found, kind
+        quote = {"refusal": "I'm sorry, I cannot help", "echo": "User stated they have three children"}.get(kind, "")
+        assert found.partition(' within two hours: "')[2].startswith(quote), kind
+        why = {"nothing": "empty"}.get(kind, kind)
+        events = world.om.events(kinds="answer_unusable").events
+        assert {(event.why, event.task, event.model) for event in events} == {(why, "observe", "scripted")}, kind
+        assert client.hget(f"{world.prefix}:counted:harold", f"unusable|{why}") == str(len(events)).encode(), kind
+
+
+def test_an_answer_with_a_note_counts_and_small_talk_may_be_noted_with_nothing(client, prefix_for):
+    example = "* 🔴 (09:15) User stated they have three children: Ada (12), Milo (9) and Ines (5)"
+    mixed = f"<observations>\n{example}\n* 🔴 The code of box 3 is 111\n</observations>"
+    for n, (answer, texts) in enumerate([(mixed, BOXES), (BAD["empty"], ["Hi!"]), (BAD["nothing"], ["haha, thanks"])]):
+        world = World(client, prefix_for(n), model=Scripted(*[answer] * 9))
+        world.say(*texts)
+        world.observe_now()
+        noted = {observation.text for observation in world.om.observations("harold")}
+        assert noted == {"* 🔴 The code of box 3 is 111" if texts is BOXES else ""}, texts
+        assert faults(world) == []
+
+
+def test_an_empty_answer_is_asked_for_again_and_at_last_its_message_is_quarantined_and_never_replaced_by_nothing(world):
+    echo, asked = world.model.complete, []
+
+    def complete(request):
+        asked.append(request)
+        return (
+            Scripted(BAD["empty"]).complete(request)
+            if any("box" in m.text() for m in request.messages)
+            else echo(request)
+        )
+
+    world.model.complete = complete
+    (name,) = world.say(BOXES[1])
+    world.until_given_up()
+    assert (world.covering(), world.om.stats("harold").rejected) == ([name], 1)
+    assert "could not be observed: scripted noted nothing of messages that state facts" in world.context().text
+    assert len(asked) == 4  # three attempts, and a harmless sentence
+
+
+def test_a_reflection_that_says_nothing_leaves_notes_as_they_were_and_doctor_says_that_it_fails(client, prefix_for):
+    for n, (kind, answer) in enumerate(BAD.items()):
+        world = World(client, prefix_for(n))
+        world.say(*BOXES)
+        world.observe_now()
+        before, world.model = world.context().text, Scripted(*[answer] * 10)
+        world.om.force_reflect("harold")
+        with pytest.raises(ModelError, match="stays as it is") as failed:
+            world.reflector().reflect("harold")
+        world.services.events.failed("harold", "reflect", failed.value)
+        assert (world.context().text, world.om.generations("harold")) == (before, []), kind
+        said, fails = faults(world)
+        assert said.startswith("harold: scripted as Reflector "), kind
+        assert (
+            fails
+            == "harold: its reflections fail (unusable), 1 time within two hours; its observations stay as they are"
+        )
+        world.model = Scripted.echo()
+        world.reflector().reflect("harold")
+        assert len(faults(world)) == 1, kind  # the reflection came since
