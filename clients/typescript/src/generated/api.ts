@@ -2074,6 +2074,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description all places of a limited number are taken: give one up, and repeat */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description the body is larger than is permitted here */
             413: {
                 headers: {
@@ -2168,6 +2177,15 @@ export interface operations {
             };
             /** @description what is named is not there, or no longer */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description all places of a limited number are taken: give one up, and repeat */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2276,6 +2294,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description all places of a limited number are taken: give one up, and repeat */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description the body is larger than is permitted here */
             413: {
                 headers: {
@@ -2375,6 +2402,15 @@ export interface operations {
             };
             /** @description what is named is not there, or no longer */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description all places of a limited number are taken: give one up, and repeat */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2500,6 +2536,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description all places of a limited number are taken: give one up, and repeat */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description the body is larger than is permitted here */
             413: {
                 headers: {
@@ -2597,6 +2642,15 @@ export interface operations {
             };
             /** @description what is named is not there, or no longer */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description all places of a limited number are taken: give one up, and repeat */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2710,6 +2764,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description all places of a limited number are taken: give one up, and repeat */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description the body is larger than is permitted here */
             413: {
                 headers: {
@@ -2807,6 +2870,15 @@ export interface operations {
             };
             /** @description what is named is not there, or no longer */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description all places of a limited number are taken: give one up, and repeat */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2915,6 +2987,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description all places of a limited number are taken: give one up, and repeat */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description the body is larger than is permitted here */
             413: {
                 headers: {
@@ -3016,6 +3097,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description all places of a limited number are taken: give one up, and repeat */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description the body is larger than is permitted here */
             413: {
                 headers: {
@@ -3109,6 +3199,15 @@ export interface operations {
             };
             /** @description what is named is not there, or no longer */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description all places of a limited number are taken: give one up, and repeat */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3217,6 +3316,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description all places of a limited number are taken: give one up, and repeat */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description the body is larger than is permitted here */
             413: {
                 headers: {
@@ -3307,6 +3415,15 @@ export interface operations {
             };
             /** @description what is named is not there, or no longer */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description all places of a limited number are taken: give one up, and repeat */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3418,6 +3535,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description all places of a limited number are taken: give one up, and repeat */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description the body is larger than is permitted here */
             413: {
                 headers: {
@@ -3520,6 +3646,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description all places of a limited number are taken: give one up, and repeat */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description the body is larger than is permitted here */
             413: {
                 headers: {
@@ -3611,6 +3746,15 @@ export interface operations {
             };
             /** @description what is named is not there, or no longer */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description all places of a limited number are taken: give one up, and repeat */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3720,6 +3864,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description all places of a limited number are taken: give one up, and repeat */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description the body is larger than is permitted here */
             413: {
                 headers: {
@@ -3822,6 +3975,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description all places of a limited number are taken: give one up, and repeat */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description the body is larger than is permitted here */
             413: {
                 headers: {
@@ -3913,6 +4075,15 @@ export interface operations {
             };
             /** @description what is named is not there, or no longer */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description all places of a limited number are taken: give one up, and repeat */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4020,6 +4191,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description all places of a limited number are taken: give one up, and repeat */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description the body is larger than is permitted here */
             413: {
                 headers: {
@@ -4115,6 +4295,15 @@ export interface operations {
             };
             /** @description what is named is not there, or no longer */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description all places of a limited number are taken: give one up, and repeat */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4226,6 +4415,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description all places of a limited number are taken: give one up, and repeat */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description the body is larger than is permitted here */
             413: {
                 headers: {
@@ -4330,6 +4528,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description all places of a limited number are taken: give one up, and repeat */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description the body is larger than is permitted here */
             413: {
                 headers: {
@@ -4425,6 +4632,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description all places of a limited number are taken: give one up, and repeat */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description the body is larger than is permitted here */
             413: {
                 headers: {
@@ -4513,6 +4729,15 @@ export interface operations {
             };
             /** @description what is named is not there, or no longer */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description all places of a limited number are taken: give one up, and repeat */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4619,6 +4844,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description all places of a limited number are taken: give one up, and repeat */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description the body is larger than is permitted here */
             413: {
                 headers: {
@@ -4718,6 +4952,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description all places of a limited number are taken: give one up, and repeat */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description the body is larger than is permitted here */
             413: {
                 headers: {
@@ -4810,6 +5053,15 @@ export interface operations {
             };
             /** @description what is named is not there, or no longer */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description all places of a limited number are taken: give one up, and repeat */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4917,6 +5169,15 @@ export interface operations {
             };
             /** @description what is named is not there, or no longer */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description all places of a limited number are taken: give one up, and repeat */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
