@@ -109,6 +109,7 @@ bench: $(VENV)/.installed-bench  ## run the benchmarks of docs/benchmarks.md, in
 	$(BIN)/om bench speed --only recall $(PAGE) --block recall-speed
 	$(BIN)/om bench walk $(PAGE)
 	$(BIN)/om bench backlog $(PAGE)
+	$(BIN)/om bench agent-backlog $(PAGE)
 	$(BIN)/om bench drain $(PAGE)
 	$(BIN)/om bench agents $(PAGE)
 	$(BIN)/om bench pages $(PAGE)

@@ -36,6 +36,7 @@ try:
     from om_bench.memory import recall as across
     from om_bench.scale import measure as larger
     from om_bench.scale import paging
+    from om_bench.speed import agent_backlog as one_agent
     from om_bench.speed import backlog as overload
     from om_bench.speed import draining, ui_pages
     from om_bench.speed import measure as faster
@@ -59,7 +60,7 @@ def _reported(measure: Callable[..., Found]) -> Callable[..., None]:
 
     A page says all of it: what was measured in part is not written. That is said before it takes its time.
     """
-    own = measure.__name__
+    own = measure.__name__.replace("_", "-")
 
     @click.option("--json", "json_", is_flag=True, help="Print JSON instead of tables.")
     @click.option("--write", type=_FILE, metavar="PAGE", help=f"Also replace the block `{own}` of a Markdown page.")
@@ -251,6 +252,26 @@ def backlog(*, agents: int, workers: int, concurrency: int, seconds: float, junk
     plan = overload.BacklogPlan(agents=agents, workers=workers, concurrency=concurrency, seconds=seconds, junk=junk)
     found = overload.measure(plan)
     return found, overload.as_lines(found)
+
+
+@bench.command(
+    name="agent-backlog",
+    epilog=examples("om bench agent-backlog", "om bench agent-backlog --messages 5000 --threads 1 --chunks 100"),
+)
+@click.option("--messages", type=click.IntRange(100, 10_000_000), multiple=True, default=(3_350, 33_500),
+              show_default=True, help="Messages that nobody observed; may be repeated.")  # fmt: skip
+@click.option("--threads", type=click.IntRange(1, 1_000_000), multiple=True, default=(200, 1), show_default=True,
+              help="Threads that hold them; may be repeated.")  # fmt: skip
+@click.option("--chunks", type=click.IntRange(1, 100_000), default=200, show_default=True,
+              help="Chunks to observe.")  # fmt: skip
+@_reported
+def agent_backlog(*, messages: tuple[int, ...], threads: tuple[int, ...], chunks: int) -> Found:
+    """Measure what a look, a context and a chunk cost while many messages of one agent wait to be observed.
+
+    The model answers at once. Let nothing else run on the machine meanwhile.
+    """
+    found = one_agent.measure(messages, threads, chunks)
+    return found, one_agent.as_lines(found)
 
 
 @bench.command(epilog=examples("om bench drain", "om bench drain --agents 2000 --workers 1 --workers 2 --seconds 1"))

@@ -39,6 +39,7 @@ REMEMBERED = 4_096  # scopes, and resources
 _NAMES = 5  # changes of what a name stands for, in one read
 _ACTIVATIONS = 4  # in one read; each of them empties what was due, so a second is rare
 _URGENT_EVERY_S = 5.0
+_DEEPER = 4  # times as many raw messages are read where all that were read have room
 NOTHING_COMPOSED = ComposedAsk()
 
 
@@ -71,13 +72,19 @@ class Contexts:
         max_tokens: int | None = None,
         ask: ComposedAsk = NOTHING_COMPOSED,
         model: str | None = None,
+        newest: int = 0,
     ) -> Steps[Context]:
-        """What the Actor reads, for a model of its own: one round trip when warm, a few more when it activates."""
+        """What the Actor reads, for a model of its own: one round trip when warm, a few more when it activates.
+
+        At least `newest` raw messages of the thread are read, and more where these leave room.
+        """
         _check(resource, thread, max_tokens)
         model = check_model(model) or self._settings.for_agent(resource).actor_model
-        reader, snapshot, now = yield from self._read(resource, thread, ask, model)
+        reader, snapshot, now = yield from self._read(resource, thread, ask, model, newest)
         thread = snapshot.thread.id
         view = now.view_of(snapshot.record.observation_tokens)
+        if snapshot.unread and reader.shows_all(snapshot, view, max_tokens):
+            return (yield from self.of(resource, thread, max_tokens, ask, model, _DEEPER * reader.newest))
         hits = yield from self._hits(snapshot, view)
         build = partial(reader.rendering.context, snapshot, view, snapshot.now, max_tokens, hits=hits)
         built = build()
@@ -102,12 +109,13 @@ class Contexts:
             return []
 
     def _read(
-        self, resource: str, name: str, ask: ComposedAsk, model: str | None
+        self, resource: str, name: str, ask: ComposedAsk, model: str | None, newest: int
     ) -> Steps[tuple[Reader, Snapshot, RecordedSettings]]:
         """What is read of the thread that a name stands for; again where it stands for another one than this client knew of."""
         for _ in range(_NAMES):
             thread = self._aliases.thread(resource, name)
             reader = self._readers.of(resource, thread)
+            reader.newest = max(reader.newest, newest)
             snapshot, now = yield from self._activated(resource, thread, reader, name, ask, model)
             self._aliases.learn(resource, name, snapshot.stands_for)
             if thread == self._aliases.thread(resource, name):
@@ -149,7 +157,8 @@ class Contexts:
 
     def _look(self, resource: str, thread: str, reader: Reader, name: str, ask: ComposedAsk) -> Steps[Snapshot]:
         configured = reading.as_scope(resource, thread, self._settings.for_agent(resource).scope)
-        known, beside = reader.names or Names(configured, {}, ()), Beside(ask.names, reader.composed, name)
+        known = (reader.names or Names(configured, (), ()))._replace(newest=reader.newest)
+        beside = Beside(ask.names, reader.composed, name)
         snapshot, reader.names = yield from reading.snapshot(
             self._keys, resource, thread, known, reader.past, configured, beside
         )

@@ -43,6 +43,7 @@ REMEMBERED, MOST = 256, 256 * 2**20  # resources, and bytes of what was decoded 
 _TRIES = 4
 _NOT_ALL = "nothing in the part that could be read holds these words"
 _CANDIDATES = 1_000  # whose texts are looked through for a phrase
+_MOST_RAW = 2_000  # raw messages that a context is looked up in, the newest of each thread; recall itself reads all
 
 
 class Recalling:
@@ -123,7 +124,7 @@ class Recalling:
             try:
                 known = index and (index.noted_version if noted else index.version)
                 if index is None or version is None or known != version or tried:
-                    index = yield from self._index(resource, moved, anew=tried > 1, missed=missed)
+                    index = yield from self._index(resource, moved, anew=tried > 1, missed=missed, most=_MOST_RAW)
                     index.version, index.noted_version = (None, version) if noted else (version, None)
                     if missed:
                         index.version = index.noted_version = None
@@ -197,18 +198,26 @@ class Recalling:
     # -- what there is to search -----------------------------------------------------------------------------------------
 
     def _index(
-        self, resource: str, moved: frozenset[str] = frozenset(), *, anew: bool = False, missed: Sequence[str] = ()
+        self,
+        resource: str,
+        moved: frozenset[str] = frozenset(),
+        *,
+        anew: bool = False,
+        missed: Sequence[str] = (),
+        most: int | None = None,
     ) -> Steps[RecallIndex]:
         """All that can be searched, as of now. What went between two looks is looked for again; gone twice, it has expired.
 
         Chunks that have `moved` are read again; with `anew` all are. Where something was `missed` what was archived is left out.
+        Of more than `most` raw messages only the newest are read.
         """
         known = None if anew else self._indexes.get(resource)
         index = (known or RecallIndex(resource, self._settings.for_agent(resource).recall.language)).copy()
         index.drop(moved)
         before: frozenset[str] = frozenset()
         for _ in range(_TRIES):
-            listed = yield from listing(self._keys, resource, index.threads, index.word)
+            newest = 0 if most is None else index.newest
+            listed = yield from listing(self._keys, resource, index.threads, index.word, most, newest)
             lacking = index.look(listed)
             found = yield from self._read(resource, lacking, any_far=bool(listed.archived), far=not missed)
             stray = index.stray(found)

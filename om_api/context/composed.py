@@ -83,7 +83,7 @@ class OwnTimes(NamedTuple):
         """Those of what was read."""
         said = min((message.at for message in snapshot.messages), default=snapshot.now)
         known = snapshot.record.reflected_at or snapshot.record.observed_at
-        return cls(snapshot.record.reflected_at, snapshot.record.observed_at, 0 if known else said)
+        return cls(snapshot.record.reflected_at, snapshot.record.observed_at, 0 if known or snapshot.unread else said)
 
 
 class _NoteUnit(NamedTuple):

@@ -20,14 +20,15 @@ def first_shown(messages: Sequence[Message], tokens: Sequence[int], room: int | 
     return whole_from(messages, min(len(messages) - fitting, len(messages) - 1))
 
 
-def first_turn(messages: Sequence[Message], tokens: Sequence[int], room: int | None) -> int:
+def first_turn(messages: Sequence[Message], tokens: Sequence[int], room: int | None, earlier: int = 0) -> int:
     """The index of the message from which on whole turns fit into `room` tokens: a turn is a user's message and what follows.
 
     The cut goes on in steps of a quarter of the room, counted from the oldest message: what is shown begins with the same
     message for many turns, as prompt caches want it. Where whole turns would leave less than a quarter, the oldest of them
-    is cut into, before a message that answers no call made before it. The newest message is always shown.
+    is cut into, before a message that answers no call made before it. The newest message is always shown. `earlier` are the
+    tokens of older messages that are not given here.
     """
-    before = [0, *accumulate(tokens)]
+    before = [*accumulate(tokens, initial=earlier)]
     if room is None or before[-1] <= room:
         return 0
     step = max(1, room // _STEPS)

@@ -65,15 +65,16 @@ class Rendering:
         stable = self._notes(observations, snapshot, kept.stable, composed)
         tail = self._tails(messages, _of_thread(snapshot), view, first=any(block.kind != "kept" for block in stable))
         cap = view.context_max_tokens if max_tokens is None else max_tokens
-        beyond = first_turn(messages, tail.sizes, view.raw_max_tokens) if cap is None else 0
-        moment = self._moment(snapshot, observations, view, now_ms, unavailable=unavailable, omitted=beyond)
+        beyond = first_turn(messages, tail.sizes, view.raw_max_tokens, _earlier(snapshot, tail)) if cap is None else 0
+        omitted = 0 if cap is not None else beyond + snapshot.unread
+        moment = self._moment(snapshot, observations, view, now_ms, unavailable=unavailable, omitted=omitted)
         moment = moment._replace(kept=kept.since, news=composed.news, added=added)
         newest = tail.since(max(len(messages) - 1, 0)).parts()[1]
         left = None if cap is None or not hits else cap - newest - self._framing(stable, moment, snapshot)
         found = self._recalled(hits, messages[beyond:], snapshot, _with_room(view, left))
         volatile = self._volatile(moment._replace(recalled=found.text), _identity(snapshot.others))
         start = beyond if cap is None else tail.cut(cap - sum(block.tokens for block in (*stable, *volatile)))
-        told = {"omitted": start, "unavailable": unavailable, "recalled": found.hits}
+        told = {"omitted": start + snapshot.unread, "unavailable": unavailable, "recalled": found.hits}
         told |= {"composed": composed.shown(), "left_out": snapshot.left_out}
         return self._context(snapshot, observations, stable, tail.since(start), volatile, **told)
 
@@ -161,6 +162,15 @@ def build(
     snapshot is changed.
     """
     return Rendering(count).context(snapshot, view, now_ms, max_tokens, unavailable=unavailable)
+
+
+def _earlier(snapshot: Snapshot, tail: Tail) -> int:
+    """The tokens of the thread's raw messages that were not read, by what workers and writers counted."""
+    if not snapshot.unread:
+        return 0
+    own = snapshot.thread.id
+    sealed = sum(chunk.tokens for chunk in snapshot.chunks if chunk.thread == own)
+    return max(0, snapshot.thread.tokens + sealed - sum(tail.sizes))
 
 
 def _whole(scope: Scope) -> str:

@@ -16,18 +16,19 @@ class RawMessage(NamedTuple):
     answers: frozenset[str] = frozenset()
 
 
-def sealable(turns: Sequence[RawMessage], limits: Limits, now: int) -> list[int]:
+def sealable(turns: Sequence[RawMessage], limits: Limits, now: int, unread: int = 0) -> list[int]:
     """Where a thread's raw messages may be cut: positions (1..n) such that no tool call is parted from its result.
 
     Nothing from an unanswered call on may be sealed, unless the call counts as answered: it is older than
-    observe_idle_after, or b newer tokens of its thread followed.
+    observe_idle_after, or b newer tokens of its thread followed. Where newer messages are `unread`, its age does not count:
+    its answer may be among them.
     """
     after, ends = 0, [0] * len(turns)  # ends: up to which turn the calls of a turn reach; -1 = not answered yet
     next_answer: dict[str, int] = {}
     for i in range(len(turns) - 1, -1, -1):
         turn = turns[i]
         next_answer.update(dict.fromkeys(turn.answers, i))
-        open_ = now - turn.at < limits.observe_idle_ms and after < limits.buffer_tokens
+        open_ = (unread > 0 or now - turn.at < limits.observe_idle_ms) and after < limits.buffer_tokens
         reached = [next_answer.get(call, -1 if open_ else i) for call in turn.calls]
         ends[i] = -1 if -1 in reached else max(reached, default=i)
         after += turn.tokens
@@ -56,13 +57,22 @@ def _nearest(cuts: Sequence[int], sums: Sequence[int], tokens: float) -> int:
 
 
 def plan(
-    threads: Mapping[str, Sequence[RawMessage]], move: Move, limits: Limits, now: int
+    threads: Mapping[str, Sequence[RawMessage]],
+    move: Move,
+    limits: Limits,
+    now: int,
+    unread: Mapping[str, int] = {},
 ) -> list[tuple[str, int, int]]:
-    """Turn a seal move into chunks: (thread, from, to) over each thread's raw messages, oldest thread first."""
+    """Turn a seal move into chunks: (thread, from, to) over each thread's raw messages, oldest thread first.
+
+    `unread` is how many newer messages a thread has than are given here.
+    """
     left = move.tokens
     chunks: list[tuple[str, int, int]] = []
     for _, thread, turns in sorted((turns[0].at, thread, turns) for thread, turns in threads.items() if turns):
-        cuts = [position for position in sealable(turns, limits, now) if position <= len(turns) - move.keep]
+        more = unread.get(thread, 0)
+        last = len(turns) + more - move.keep
+        cuts = [position for position in sealable(turns, limits, now, more) if position <= last]
         if not cuts:
             continue
         whole = sum(turn.tokens for turn in turns[: cuts[-1]])
@@ -75,4 +85,6 @@ def plan(
             ranges = cut(turns, cuts, take, limits.buffer_tokens)
             chunks += [(thread, start, stop) for start, stop in ranges]
             left -= sum(turn.tokens for start, stop in ranges for turn in turns[start:stop])
-    return chunks
+        if len(chunks) >= move.most:
+            break
+    return chunks[: move.most]

@@ -21,6 +21,7 @@ _NEARLY = 0.9  # of R: a draft that is ready by then counts with the activation 
 _SHOWN = 2  # thresholds: a context shows no more raw, so what is ready waits no longer for a cache (recorded_settings)
 _A_CALL = 2  # messages: an answer, and what is new
 _EVEN = 0.05  # even chunks may be this far from b on average: message boundaries need the rest
+MOST_UNREADY = 64  # chunks sealed ahead of observing; the rest of a backlog stays raw, where no look reads it
 
 
 Timing = Literal["threshold", "cache", "price"]
@@ -89,7 +90,10 @@ Kind = Literal["rest", "seal", "activate"]
 
 
 class Move(NamedTuple):
-    """What to do next: rest, seal `tokens` (or all but the newest `keep` messages of `threads`), or activate `chunks`."""
+    """What to do next: rest, seal, or activate `chunks`.
+
+    A seal takes `tokens`, or all but the newest `keep` messages of `threads`, and cuts them into at most `most` chunks.
+    """
 
     kind: Kind
     chunks: tuple[str, ...] = ()
@@ -97,6 +101,7 @@ class Move(NamedTuple):
     threads: tuple[str, ...] = ()
     keep: int = 0
     urgent: bool = False
+    most: int = MOST_UNREADY
 
 
 def threshold(limits: Limits, observation_tokens: int) -> int:
@@ -159,16 +164,25 @@ def is_urgent(pressure: Pressure, limits: Limits) -> bool:
 # -- sealing ------------------------------------------------------------------------------------------------------------
 
 
+def seal_room(pressure: Pressure) -> int:
+    """How many more chunks may be sealed; 0 until half of MOST_UNREADY are observed, so that a backlog is cut in few moves."""
+    unready = sum(not chunk.ready for chunk in pressure.chunks)
+    return MOST_UNREADY - unready if unready <= MOST_UNREADY // 2 else 0
+
+
 def sealing(pressure: Pressure, limits: Limits, now: int) -> Move | None:
     """What to seal: what was asked for by force, what is due by size, what lies idle; or None."""
+    most = seal_room(pressure)
+    if not most:
+        return None
     forced = tuple(sorted(t for t, seq in pressure.forced.items() if not seq and pressure.unsealed.get(t, (0, 0))[1]))
     if forced:
-        return Move("seal", threads=forced)
+        return Move("seal", threads=forced, most=most)
     tokens = buffer_size(pressure.u, pressure.b, limits, due_from(pressure, limits))
     if tokens:
-        return Move("seal", tokens=tokens)
+        return Move("seal", tokens=min(tokens, most * limits.buffer_tokens), most=most)
     idle = tuple(sorted(t for t in pressure.unsealed if (at := idle_at(pressure, limits, t)) is not None and at <= now))
-    return Move("seal", threads=idle, keep=limits.min_recent_messages) if idle else None
+    return Move("seal", threads=idle, keep=limits.min_recent_messages, most=most) if idle else None
 
 
 def buffer_due(u: int, b: int, limits: Limits, t: int) -> bool:

@@ -22,17 +22,18 @@ class ComposedNotes(msgspec.Struct, kw_only=True):
 class Snapshot(msgspec.Struct, kw_only=True):
     """Everything a scope's context is made of, read at one instant.
 
-    `messages` are the own thread's raw messages, sealed ones included, by score; `others` the newest raw messages of
-    other threads (oldest first in each) with how many each holds in `other_counts`. `signing_key` is the resource's
-    secret, "" while it has none. `working` are the working memories of the thread and, under "", of the resource. `stands_for`
-    is the thread that the name stands for by which it was asked for, "" where that is no alias. `composed` are other memories'
-    notes, in the order they were asked for; `left_out` says of those that are not among them why.
+    `messages` are the own thread's raw messages, sealed ones included, by score; `unread` older ones were not read. `others` are
+    the newest raw messages of other threads (oldest first in each), `other_counts` how many each holds. `signing_key` is the
+    resource's secret, "" while it has none. `working` are the working memories of the thread and, under "", of the resource.
+    `stands_for` is the thread that the name stands for by which it was asked for, "" where that is no alias. `composed` are
+    other memories' notes, in the order they were asked for; `left_out` says of those that are not among them why.
     """
 
     scope: Scope
     thread: ThreadState
     record: Record
     messages: list[Message]
+    unread: int = 0
     chunks: list[Chunk]
     observations: list[Stored]
     generation: Generation | None = None

@@ -34,7 +34,7 @@ from om_workers.work.answers import AnswerReader
 from om_workers.work.committing import Committer, Thought
 from om_workers.work.condensing import USUAL, Condensed, Condensing, Task
 from om_workers.work.hooked import Hooks
-from om_workers.work.scope_worker import ScopeWorker, pressure_of
+from om_workers.work.scope_worker import ScopeWorker, SealOutcome, pressure_of
 from om_workers.work.services import Services
 from om_workers.work.setting_aside import set_aside
 
@@ -201,11 +201,13 @@ class Reflector:
         state, keys = read.state, self._services.keys
         if not state.record.drain:
             limits, threads = self._services.in_force(state.scope).limits, tuple(sorted(state.unsealed))
-            move = Move("seal", threads=threads, keep=limits.min_recent_messages)
-            outcome, cut = self._worker.seal(state, move) if threads else (Outcome.REST, [])
-            if outcome is Outcome.SUPERSEDED:
-                return outcome
-            state = self._run(scope_state.look(keys, state.scope, [*(chunk.id for chunk in state.chunks), *cut]))
+            most = policy.seal_room(pressure_of(state))
+            move = Move("seal", threads=threads, keep=limits.min_recent_messages, most=most)
+            sealed = self._worker.seal(state, move) if threads and most else SealOutcome()
+            if sealed.outcome is Outcome.SUPERSEDED:
+                return sealed.outcome
+            known = [*(chunk.id for chunk in state.chunks), *sealed.chunks]
+            state = self._run(scope_state.look(keys, state.scope, known))
             self._note(state, drain=state.record.seq)
         self._run(due.mark(keys.due_observe, [state.scope]))
         return Outcome.SEALED

@@ -32,6 +32,7 @@ from om_api.store.memory.note import Decided
 from om_api.store.memory.scope_state import ScopeState
 from om_api.telemetry import spans
 from om_workers.process.event_publisher import ChunkSummary
+from om_workers.work.backlog import oldest
 from om_workers.work.sealed import batches
 from om_workers.work.services import Services
 from om_workers.work.sharing import Sharing
@@ -50,6 +51,17 @@ class LookResult(NamedTuple):
     chunks: tuple[str, ...] = ()
     seen: ScopeState | None = None
     error: str = ""
+
+
+class SealOutcome(NamedTuple):
+    """What sealing came to, and the ids of the chunks it made.
+
+    `rest` when nothing may be cut, `superseded` when the memory changed. `more`: something that the move is about is left.
+    """
+
+    outcome: Outcome = Outcome.REST
+    chunks: Sequence[str] = ()
+    more: bool = False
 
 
 class ScopeWorker:
@@ -73,7 +85,7 @@ class ScopeWorker:
                 self._run(due.when_free(index, scope, lock))
                 return LookResult(Outcome.BUSY)
             claim, agent = self._run(due.take(index, scope)), self._services.agent(scope)
-            state = self._run(scope_state.meet(self._services.keys, scope, *_names(seen), seals=agent.enabled))
+            state = self._met(scope, *_names(seen), seals=agent.enabled)
             word = state.word or agent.scope
             if (word == "thread") != (scope.thread is not None):
                 self._hand_on(scope, word)
@@ -100,10 +112,10 @@ class ScopeWorker:
             move = policy.decide(pressure, limits, state.now)
             # what activation brings about is seen first, before a model is asked again
             late = move.kind == "seal" and outcome is Outcome.ACTIVATED and not move.threads
-            did, cut = (Outcome.REST, []) if late else self._make(state, move)
+            did, cut, more = SealOutcome() if late else self._make(state, move)
             asked = set(state.forced) - handled if move.kind == "seal" and move.threads else set[str]()
-            handled |= asked
-            ends = did is Outcome.REST and not asked
+            handled |= set() if more else asked  # what was asked for is sealed once nothing of it is left
+            ends = did is Outcome.REST and (more or not asked)
             if ends or becomes:
                 self._note(state, pressure, becomes)
             if ends:
@@ -116,14 +128,18 @@ class ScopeWorker:
         self._run(due.mark(self._services.keys.due_observe, [state.scope]))
         return LookResult(outcome)
 
-    def _make(self, state: ScopeState, move: Move) -> tuple[Outcome, list[str]]:
+    def _make(self, state: ScopeState, move: Move) -> "SealOutcome":
         if move.kind == "seal":
             return self.seal(state, move)
-        return self._activate(state, move) if move.kind == "activate" else Outcome.REST, []
+        return SealOutcome(self._activate(state, move)) if move.kind == "activate" else SealOutcome()
+
+    def _met(self, scope: Scope, chunks: Sequence[str], threads: Sequence[str], *, seals: bool = False) -> ScopeState:
+        keep = self._services.in_force(scope).limits.min_recent_messages
+        return self._run(scope_state.meet(self._services.keys, scope, chunks, threads, seals=seals, keep=keep))
 
     def _again(self, state: ScopeState, cut: Sequence[str] = ()) -> ScopeState:
         chunks, threads = _names(state)
-        return self._run(scope_state.meet(self._services.keys, state.scope, [*chunks, *cut], threads))
+        return self._met(state.scope, [*chunks, *cut], threads)
 
     def _adopted(self, state: ScopeState) -> ScopeState:
         """The state, after what nobody counted was adopted."""
@@ -142,17 +158,18 @@ class ScopeWorker:
             what = Decided(limits, scope_state.wake_field(state.scope), wake, forced=becomes)
             self._run(note.note(self._services.keys, state.scope, state.record.epoch, what))
 
-    def seal(self, state: ScopeState, move: Move) -> tuple[Outcome, list[str]]:
-        """Cut what a move names into chunks, whose ids come too: `rest` when nothing may be cut, `superseded` when it changed."""
+    def seal(self, state: ScopeState, move: Move) -> "SealOutcome":
+        """Cut the oldest raw messages that a move is about into chunks."""
         keys, scope = self._services.keys, state.scope
-        raw = self._run(scope_state.raw_messages(keys, scope.resource, sorted(state.unsealed), state.raw))
+        raw, unread = oldest(self._services, state, move)
         if self._redacted(scope.resource, [message for pairs in raw.values() for _, message in pairs]):
-            return Outcome.SUPERSEDED, []
+            return SealOutcome(Outcome.SUPERSEDED)
         turns = {
             thread: turns_of([message for _, message in pairs], self._services.count) for thread, pairs in raw.items()
         }
         outcome, epoch, fresh, cut = Outcome.REST, state.record.epoch, new_id(), list[ChunkSummary]()
-        for thread, start, stop in chunking.plan(turns, move, self._services.in_force(scope).limits, state.now):
+        limits = self._services.in_force(scope).limits
+        for thread, start, stop in chunking.plan(turns, move, limits, state.now, unread):
             members = [member for member, _ in raw[thread][start:stop]]
             tokens = sum(turn.tokens for turn in turns[thread][start:stop])
             one = ChunkSummary(thread, new_id(), len(members), tokens)
@@ -165,7 +182,10 @@ class ScopeWorker:
             epoch = epoch or fresh
             cut.append(one)
         self._services.events.sealed(scope, cut)
-        return outcome, [one.chunk for one in cut]
+        more = (
+            any(unread.values()) or len(cut) >= move.most or not set(move.threads) & state.unsealed.keys() <= raw.keys()
+        )
+        return SealOutcome(outcome, [one.chunk for one in cut], more=more)
 
     def _own_calls(self, resource: str, thread: str, messages: Sequence[Message]) -> list[str]:
         """The ids of calls of own tools in chunks without their results, these messages' included; [] if these hold none."""
@@ -251,12 +271,16 @@ class ScopeWorker:
 
 def _names(seen: ScopeState | None) -> tuple[list[str], list[str]]:
     """The chunks and threads of a state: what the next look asks for at once."""
-    return ([chunk.id for chunk in seen.chunks], sorted(seen.raw.keys() | seen.unsealed)) if seen else ([], [])
+    return ([chunk.id for chunk in seen.chunks], sorted(seen.raw)) if seen else ([], [])
 
 
 def pressure_of(state: ScopeState, forced: Mapping[str, float] | None = None) -> Pressure:
-    """A scope's pressure. A thread's last activity is the lesser of its last message's time and the server's."""
-    times = {**state.thread_times, **state.last}
+    """A scope's pressure. A thread's last activity is the lesser of its last message's time and the server's.
+
+    Of a thread that the look did not heed nobody knows it: it counts as active now.
+    """
+    unheeded = state.unsealed.keys() - state.raw if state.raw else ()
+    times = {**state.thread_times, **state.last, **dict.fromkeys(unheeded, state.now)}
     own = {*state.unsealed, *(chunk.thread for chunk in state.chunks)}
     last_at = {thread: min(times.get(thread, state.now), state.now) for thread in own}
     return Pressure(

@@ -4,8 +4,11 @@ import pytest
 import redis
 from world import World
 
+from om_api import ObservationalMemory
+from om_api.client import recalling
 from om_api.domain.values import Scope
 from om_api.store.driver.scripts import load_all
+from om_api.store.memory import decoding, scope_state
 from om_workers.process.heartbeat import Heartbeat
 
 
@@ -60,3 +63,36 @@ def test_activation_runs_as_many_commands_for_hundreds_of_messages_as_for_ten(wo
         spent.append(_spent(before, _commands(world)))
         assert len(world.om.observations(resource)) == 1
     assert spent[0] == spent[1]
+
+
+def _cost_of_a_backlog(world, resource, messages, threads, decoded):
+    """(commands, decoded messages) of a look, a chunk and a context that a client reads for the first time."""
+    for thread in range(threads):
+        texts = [f"step {n} of thread {thread}" for n in range(messages // threads)]
+        world.say(*texts, resource=resource, thread=f"t-{thread}", tokens=2_000)
+    reader = ObservationalMemory(world.settings, client=world.client)
+
+    def cost(step):
+        before, already = _commands(world), len(decoded)
+        came = step()
+        return (_spent(before, _commands(world)), len(decoded) - already), came
+
+    look, looked = cost(lambda: world.scope_worker().observe(resource, until=float("inf")))
+    chunk, _ = cost(lambda: world.observer().observe_chunks(resource, *looked.chunks))
+    context, came = cost(lambda: reader.get_context(resource_id=resource, thread_id="t-0"))
+    assert 32 < len(world.om.chunks(resource)) <= 64
+    assert threads > 1 or came.omitted > messages // 2
+    return {"look": look, "chunk": chunk, "context": context}
+
+
+@pytest.mark.parametrize("threads", [1, 30])
+def test_a_backlog_of_twice_the_size_costs_a_look_a_chunk_and_a_context_no_more(world, monkeypatch, threads):
+    """Catches reading or sealing a whole backlog: of what is decoded and asked, nothing grows with it."""
+    parse, decoded = decoding.parse_member, []
+    monkeypatch.setattr(decoding, "parse_member", lambda *args: decoded.append(1) or parse(*args))
+    monkeypatch.setattr(scope_state, "_READ_WHOLE", 300)
+    monkeypatch.setattr(recalling, "_MOST_RAW", 300)
+    large = _cost_of_a_backlog(world, "large", 600, threads, decoded)
+    larger = _cost_of_a_backlog(world, "larger", 1_200, threads, decoded)
+    for name, cost in large.items():
+        assert all(more <= 1.25 * less for more, less in zip(larger[name], cost, strict=True)), (name, large, larger)

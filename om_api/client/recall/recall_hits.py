@@ -98,7 +98,8 @@ class Hits:
         wanted = list(dict.fromkeys(part for each in windows for part in each.stretches if part.chunk or raw))
         found = dict[Stretch, list[Message | None]]()
         if wanted:
-            found = dict(zip(wanted, (yield from stretches(self._keys, index.resource, wanted)), strict=True))
+            ranked = [index.ranked(part) for part in wanted]
+            found = dict(zip(wanted, (yield from stretches(self._keys, index.resource, ranked)), strict=True))
         if moved := {part.chunk for part, messages in found.items() if _has_moved(index, part, messages)}:
             raise MovedError(*moved)
         return [

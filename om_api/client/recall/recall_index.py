@@ -37,6 +37,8 @@ class RecallIndex:
         self.resource, self.language = resource, language
         self.threads: frozenset[str] = frozenset()
         self.word: str | None = None
+        self.newest = 0  # raw messages of each thread that were read, 0 = all
+        self._skipped: Mapping[str, int] = {}
         self.version: object = None
         self.noted_version: object = None  # the same of what others are shown of it
         self._parts: dict[tuple[str, str], Part] = {}
@@ -72,6 +74,7 @@ class RecallIndex:
         """Take in what there is now; the chunks of which nothing is known yet."""
         self.threads, self.word, self._places = listed.threads, listed.scope, {**listed.sources, **listed.chunks}
         self._activated, self.memories = listed.sources, listed.memories
+        self.newest, self._skipped = listed.newest, listed.skipped
         self.aside = {place: found for place, found in self.aside.items() if place in self.memories}
         present = [(place.epoch, name) for name, place in self._places.items()]
         if present != self._present:
@@ -207,6 +210,11 @@ class RecallIndex:
     def raw(self, part: Stretch) -> list[Message | None]:
         """Messages that are raw; None for what is no message."""
         return self._raw[part.thread].values[part.first : part.last + 1]
+
+    def ranked(self, part: Stretch) -> Stretch:
+        """The same by the ranks that its messages have in the store, where older raw ones were not read."""
+        skipped = 0 if part.chunk else self._skipped.get(part.thread, 0)
+        return part._replace(first=part.first + skipped, last=part.last + skipped)
 
     def scope_of(self, chunk: str) -> MemoryPlace:
         """Whose a chunk is."""

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 
-from om_api.context import Rendering
+from om_api.context import Rendering, View
 from om_api.domain.caching import LRU, QUARTER
 from om_api.domain.snapshot import Snapshot
 from om_api.store.memory.composing import ComposedReader
-from om_api.store.memory.context_query import Names
+from om_api.store.memory.context_query import NEWEST, Names
 from om_api.store.memory.decode_cache import Past
 
 READERS = 4_096
@@ -17,6 +17,8 @@ _EMPTY = 8_000  # bytes: what a reader takes that has read nothing
 class Reader:
     """What was decoded and rendered at the last look at one thread's context, and the names that the next begins with.
 
+    `newest` is how many of its raw messages are read.
+
     `snapshot` is kept for those who fail open; `read_at` is when the thread was read last (server's Unix ms), 0 = never.
     """
 
@@ -25,8 +27,13 @@ class Reader:
         self.composed = ComposedReader()
         self.rendering = Rendering(count)
         self.names: Names | None = None
+        self.newest = NEWEST
         self.snapshot: Snapshot | None = None
         self.read_at = 0
+
+    def shows_all(self, snapshot: Snapshot, view: View, max_tokens: int | None) -> bool:
+        """Whether a context has room for all raw messages that were read, and so may have room for older ones."""
+        return self.rendering.context(snapshot, view, snapshot.now, max_tokens).omitted == snapshot.unread
 
     @property
     def weight(self) -> int:

@@ -1,10 +1,11 @@
--- snapshot(scope, tokens, record, chunks, observations, reflections, state, messages, threads, aliases, working, chunk_stem, sealed_stem, messages_stem; thread, excerpt, others, called, [field]...)
+-- snapshot(scope, tokens, record, chunks, observations, reflections, state, messages, threads, aliases, working, chunk_stem, sealed_stem, messages_stem; thread, excerpt, others, called, newest, others_chunks, [field]...)
 -- Reads everything a context is made of, whatever it is named at this instant: the way out when three MULTIs in a row met a chunk
 -- or a thread that they had not named. Costs the server more than a MULTI does, so it is not the first way. The only script that
 -- makes names: it cannot know them before it runs, and it writes nothing.
--- Returns {replies as the MULTI gives them, chunk ids, other threads}.
+-- Returns {replies as the MULTI gives them, chunk ids, those of them whose messages were read, other threads}.
 local scope, tokens, record, chunks, observations, reflections, state, messages, threads, aliases, working, chunk_stem, sealed_stem, messages_stem = unpack(KEYS, 1, 14)
 local thread, excerpt, others, called = ARGV[1], -tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
+local newest, others_chunks = tonumber(ARGV[5]), tonumber(ARGV[6])
 
 local replies = {
   redis.call('TIME'),
@@ -16,17 +17,25 @@ local replies = {
   redis.call('ZCARD', observations),
   redis.call('ZRANGE', reflections, -1, -1),
   redis.call('HGETALL', state),
-  redis.call('ZRANGE', messages, 0, -1, 'WITHSCORES'),
+  redis.call('ZRANGE', messages, -newest, -1, 'WITHSCORES'),
+  redis.call('ZCARD', messages),
   redis.call('HGET', aliases, called),
-  redis.call('HMGET', working, unpack(ARGV, 5)),
+  redis.call('HMGET', working, unpack(ARGV, 7)),
 }
-local ids, names = {}, {}
+local ids, read, names, room = {}, {}, {}, newest - replies[11]
 for i = 1, #replies[5], 2 do
   ids[#ids + 1] = replies[5][i]
   replies[#replies + 1] = redis.call('HGETALL', chunk_stem .. replies[5][i])
 end
-for _, id in ipairs(ids) do
-  replies[#replies + 1] = redis.call('ZRANGE', sealed_stem .. id, 0, -1, 'WITHSCORES')
+for i = #ids, 1, -1 do -- the newest first: what a context shows ends somewhere
+  local of = redis.call('HMGET', chunk_stem .. ids[i], 'thread', 'messages')
+  if of[1] == thread and room > 0 then
+    read[#read + 1], room = ids[i], room - (tonumber(of[2]) or 0)
+    replies[#replies + 1] = redis.call('ZRANGE', sealed_stem .. ids[i], 0, -1, 'WITHSCORES')
+  elseif of[1] ~= thread and others_chunks > 0 then
+    read[#read + 1], others_chunks = ids[i], others_chunks - 1
+    replies[#replies + 1] = redis.call('ZRANGE', sealed_stem .. ids[i], excerpt, -1, 'WITHSCORES')
+  end
 end
 for i = 1, #replies[3], 2 do
   local name = string.sub(replies[3][i], 2)
@@ -36,4 +45,4 @@ for i = 1, #replies[3], 2 do
   end
 end
 replies[#replies + 1] = redis.call('ZRANGE', threads, 0, 2 * others, 'REV')
-return {replies, ids, names}
+return {replies, ids, read, names}

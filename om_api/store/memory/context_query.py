@@ -1,6 +1,6 @@
 """What one look at a thread's context asks the server for, and what of the replies is the answer to what."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from om_api.domain.values import Scope
@@ -9,15 +9,23 @@ from om_api.store.memory.keys import ResourceKeys, working_fields
 
 OTHERS = 10  # other threads whose newest messages are read for excerpts; the rest appear as a count
 EXCERPT_MESSAGES = 8
-_FIXED = 12
+OTHERS_CHUNKS = 4 * OTHERS  # chunks of other threads whose newest messages are read, the newest chunks
+NEWEST = 256  # raw messages of the own thread that are read at first: more only where a context has room for more
+_FIXED = 13
 
 
 class Names(NamedTuple):
-    """What a snapshot must name beforehand: the chunks (with their thread, if known) and other threads with raw messages."""
+    """What a snapshot must name beforehand: the chunks, and other threads with raw messages.
+
+    `sealed` names the chunks of which messages are read, with the rank of the first of them. `newest` is how many of the
+    thread's own raw messages are.
+    """
 
     scope: Scope
-    chunks: dict[str, str]
+    chunks: Collection[str]
     others: tuple[str, ...]
+    sealed: Mapping[str, int] = {}
+    newest: int = NEWEST
 
 
 class ObservationsFound(Protocol):
@@ -64,6 +72,8 @@ class HeldMemory(NamedTuple):
 class Answers(NamedTuple):
     """The replies of one look, told apart. `known` is how many observations there are, `newest` the threads heard of last.
 
+    `own` are the newest raw messages of the thread, which are not sealed, of `members`; `sealed` those of chunks that were read.
+
     `stands` is the thread that the name stands for which was asked for, if it is an alias.
     """
 
@@ -77,6 +87,7 @@ class Answers(NamedTuple):
     reflections: Sequence[bytes]
     state: Mapping[bytes, bytes]
     own: list[Pair]
+    members: int
     working: Sequence[bytes | None]
     stands: bytes | None
     details: Mapping[str, Mapping[bytes, bytes]]
@@ -100,12 +111,17 @@ def commands(
         ("ZCARD", of.observations(scope)),
         ("ZRANGE", of.reflections(scope), -1, -1),
         ("HGETALL", of.thread(thread)),
-        ("ZRANGE", of.messages(thread), 0, -1, "WITHSCORES"),
+        ("ZRANGE", of.messages(thread), -known.newest, -1, "WITHSCORES"),
+        ("ZCARD", of.messages(thread)),
         ("HGET", of.aliases, name or thread),
         ("HMGET", of.working, *working_fields("", thread)),
     ]
     asked += [("HGETALL", of.chunk(chunk)) for chunk in known.chunks if not held or chunk not in held.ready]
-    asked += [_sealed(of, thread, *chunk) for chunk in known.chunks.items() if not held or chunk[0] not in held.sealed]
+    asked += [
+        ("ZRANGE", of.sealed(chunk), start, -1, "WITHSCORES")
+        for chunk, start in known.sealed.items()
+        if not held or chunk not in held.sealed
+    ]
     asked += [("ZRANGE", of.messages(other), -EXCERPT_MESSAGES, -1, "WITHSCORES") for other in known.others]
     return [*asked, ("ZRANGE", of.threads, 0, 2 * OTHERS, "REV")]
 
@@ -116,15 +132,10 @@ def _observations(key: str, held: HeldMemory | None) -> tuple[Any, ...]:
     return ("ZRANGE", key, format(held.observations[-1][1], ".17g"), "+inf", "BYSCORE", "WITHSCORES")
 
 
-def _sealed(of: ResourceKeys, thread: str, chunk: str, owner: str) -> tuple[Any, ...]:
-    return ("ZRANGE", of.sealed(chunk), 0 if owner in {"", thread} else -EXCERPT_MESSAGES, -1, "WITHSCORES")
-
-
 def answers(replies: Sequence[Any], known: Names, held: HeldMemory | None) -> Answers:
     """What was replied to `commands`."""
-    time, scope, tokens, record, chunks, observations, count, reflections, state, own, stands, working = replies[
-        :_FIXED
-    ]
+    time, scope, tokens, record, chunks, observations, count, reflections, state, *more = replies[:_FIXED]
+    own, members, stands, working = more
     rest = iter(replies[_FIXED:-1])
     ready, kept = (held.ready, held.sealed) if held else ({}, {})
     details = {chunk: ready[chunk] if chunk in ready else fields(next(rest)) for chunk in known.chunks}
@@ -139,10 +150,11 @@ def answers(replies: Sequence[Any], known: Names, held: HeldMemory | None) -> An
         reflections=reflections,
         state=fields(state),
         own=scored(own),
+        members=int(members),
         working=working,
         stands=stands,
         details=details,
-        sealed={chunk: kept[chunk] if chunk in kept else scored(next(rest)) for chunk in known.chunks},
+        sealed={chunk: kept[chunk] if chunk in kept else scored(next(rest)) for chunk in known.sealed},
         others={other: scored(next(rest)) for other in known.others},
         newest=replies[-1],
     )

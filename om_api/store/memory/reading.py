@@ -1,6 +1,6 @@
 """Reading a memory: one MULTI/EXEC whose key names come from the last look, done again only if it names a key unread."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
@@ -12,7 +12,16 @@ from om_api.domain.values import Chunk, Generation, Observation, Scope, Stored, 
 from om_api.store.driver.replies import Pair, as_bytes, as_float, as_hash, as_int, as_list, as_pairs, command, server_ms
 from om_api.store.driver.steps import Batch, Steps, Verb, batch, by_name, each
 from om_api.store.memory.composing import ComposedReader
-from om_api.store.memory.context_query import EXCERPT_MESSAGES, OTHERS, Answers, HeldMemory, Names, answers, commands
+from om_api.store.memory.context_query import (
+    EXCERPT_MESSAGES,
+    OTHERS,
+    OTHERS_CHUNKS,
+    Answers,
+    HeldMemory,
+    Names,
+    answers,
+    commands,
+)
 from om_api.store.memory.decode_cache import FIELD, Past, weight_of_hash
 from om_api.store.memory.decoding import (
     AWAY,
@@ -28,6 +37,7 @@ from om_api.store.memory.instant import lasts
 from om_api.store.memory.keys import Keys, ResourceKeys, histories, working_fields
 
 _TRIES = 3
+_FEW = 8  # chunks that are read whole before it is known of which threads they are: it saves a round trip
 MOST_GENERATIONS = 2**53  # what a score holds exactly
 _ASKED_AT_ONCE = 500  # threads in one batch
 APART = "each of its threads has a memory of its own (scope: thread), and none is of all"
@@ -73,18 +83,23 @@ def snapshot(
     for _ in range(_TRIES):
         held = past.held if past.held and past.held.scope == known.scope else None
         found, composed = yield from _looked(keys, thread, known, held, past, beside)
-        named = _named(resource, thread, known.scope, found, unset)
+        named = _named(resource, thread, known, found, unset)
         whole = held.whole(found) if held else found.observations
         if named.scope != known.scope:
             known = named
         elif whole is None or composed is None:
             past.held = None if whole is None else past.held
-        elif named.chunks.keys() <= known.chunks.keys() and set(named.others) <= set(known.others):
-            return _assemble(thread, known, named.others, found._replace(observations=whole), past, composed)
+        elif set(named.chunks) <= set(known.chunks) and _is_read(named, known):
+            return _assemble(thread, named, found._replace(observations=whole), past, composed)
         else:
-            known = Names(known.scope, {**dict.fromkeys(named.chunks, ""), **known.chunks}, named.others)
-    found, known = yield from _settled(keys.of(resource), thread, known.scope, beside.name)
-    return _assemble(thread, known, known.others, found, past, (yield from _noted(keys, beside)))
+            known = named._replace(chunks=tuple(dict.fromkeys((*named.chunks, *known.chunks))))
+    found, known = yield from _settled(keys.of(resource), thread, known, beside.name)
+    known = known._replace(sealed=_sealed(thread, known.chunks, found, known.newest))
+    return _assemble(thread, known, found, past, (yield from _noted(keys, beside)))
+
+
+def _is_read(named: Names, known: Names) -> bool:
+    return named.sealed.keys() <= known.sealed.keys() and set(named.others) <= set(known.others)
 
 
 def _looked(
@@ -104,33 +119,59 @@ def _noted(keys: Keys, beside: Beside) -> Steps[NotesByName]:
     return composed or (yield from beside.reader.read(keys, beside.resources)) or {}
 
 
-def _settled(of: ResourceKeys, thread: str, scope: Scope, name: str = "") -> Steps[tuple[Answers, Names]]:
+def _settled(of: ResourceKeys, thread: str, known: Names, name: str = "") -> Steps[tuple[Answers, Names]]:
+    scope = known.scope
     fixed = [of.scope, of.tokens, of.record(scope), of.chunks(scope), of.observations(scope), of.reflections(scope)]
     stems = [of.chunk(""), of.sealed(""), of.messages("")]
     others = OTHERS if scope.thread is None else 0
     names = [*fixed, of.thread(thread), of.messages(thread), of.threads, of.aliases, of.working, *stems]
-    args = [thread, EXCERPT_MESSAGES, others, name or thread, *working_fields("", thread)]
-    return (yield from Verb("snapshot", names, args, partial(_all_named, scope)))
+    args = [thread, EXCERPT_MESSAGES, others, name or thread, known.newest, OTHERS_CHUNKS, *working_fields("", thread)]
+    return (yield from Verb("snapshot", names, args, partial(_all_named, known)))
 
 
-def _all_named(scope: Scope, reply: Any) -> tuple[Answers, Names]:
-    replies, chunks, threads = reply
-    known = Names(scope, {chunk.decode(): "" for chunk in chunks}, tuple(name.decode() for name in threads))
+def _all_named(known: Names, reply: Any) -> tuple[Answers, Names]:
+    replies, chunks, sealed, threads = reply
+    known = known._replace(
+        chunks=tuple(chunk.decode() for chunk in chunks),
+        others=tuple(name.decode() for name in threads),
+        sealed={chunk.decode(): 0 for chunk in sealed},
+    )
     return answers(replies, known, None), known
 
 
-def _named(resource: str, thread: str, guess: Scope, found: Answers, unset: Scope) -> Names:
+def _named(resource: str, thread: str, known: Names, found: Answers, unset: Scope) -> Names:
+    """What the next look must name, by what this one found."""
     stored = found.scope.decode() if found.scope else None
     scope = unset if stored is None else as_scope(resource, thread, stored)
-    if scope != guess:
-        return Names(scope, {}, ())
-    chunks = {chunk.decode(): "" for chunk, _ in found.chunks}
-    if scope.thread is not None:
-        return Names(scope, chunks, ())
-    unsealed = [
-        name[1:].decode() for name in found.tokens if name.startswith(b"#") and AWAY + name[1:] not in found.tokens
-    ]
-    return Names(scope, chunks, newest_others(unsealed, [name.decode() for name in found.newest], thread))
+    if scope != known.scope:
+        return Names(scope, (), (), newest=known.newest)
+    chunks = tuple(chunk.decode() for chunk, _ in found.chunks)
+    others: tuple[str, ...] = ()
+    if scope.thread is None:
+        here = (name[1:] for name in found.tokens if name.startswith(b"#") and AWAY + name[1:] not in found.tokens)
+        newest = [name.decode() for name in found.newest]
+        others = newest_others([name.decode() for name in here], newest, thread)
+    return Names(scope, chunks, others, _sealed(thread, chunks, found, known.newest), known.newest)
+
+
+def _sealed(thread: str, chunks: Collection[str], found: Answers, newest: int) -> dict[str, int]:
+    """The chunks whose messages a context may show, the newest first, with the rank of the first message that it needs of each.
+
+    All of the thread's own, while `newest` raw messages are not reached; of other threads' newest chunks what an excerpt shows.
+    """
+    room, others, few = newest - found.members, OTHERS_CHUNKS, sum(name not in found.details for name in chunks) <= _FEW
+    sealed: dict[str, int] = {}
+    for name in reversed([*chunks]):
+        fields = found.details.get(name)
+        if fields is None:
+            if few:
+                sealed[name] = 0
+        elif fields.get(b"thread", b"").decode() != thread:
+            if others:
+                sealed[name], others = -EXCERPT_MESSAGES, others - 1
+        elif room > 0:
+            sealed[name], room = 0, room - int(fields.get(b"messages", 0))
+    return sealed
 
 
 def newest_others(unsealed: Sequence[str], newest: Sequence[str], thread: str) -> tuple[str, ...]:
@@ -144,22 +185,25 @@ def newest_others(unsealed: Sequence[str], newest: Sequence[str], thread: str) -
     return tuple(ranked[:OTHERS])
 
 
-def _assemble(
-    thread: str, known: Names, others_now: tuple[str, ...], found: Answers, past: Past, composed: NotesByName
-) -> tuple[Snapshot, Names]:
+def _assemble(thread: str, known: Names, found: Answers, past: Past, composed: NotesByName) -> tuple[Snapshot, Names]:
     unsealed = unsealed_threads(found.tokens)
     chunks = [as_chunk(name.decode(), seq, found.details[name.decode()]) for name, seq in found.chunks]
     here = {name: AWAY + name.encode() not in found.tokens for name in (*unsealed, *(chunk.thread for chunk in chunks))}
-    found = found._replace(others={name: found.others[name] for name in others_now if here.get(name, True)})
+    others = {name: found.others[name] for name in known.others if here.get(name, True)}
+    # of another thread's chunk all was read where nobody knew yet whose it is
+    sealed = {name: found.sealed[name][start:] for name, start in known.sealed.items()}
+    found = found._replace(others=others, sealed=sealed)
     raw = _raw(thread, chunks, found)
     messages = past.messages(raw, known.scope.resource)
-    past.held, past.beside = _held(known.scope, thread, chunks, found), _beside(found)
+    past.held, past.beside = _held(known.scope, chunks, found), _beside(found)
+    unread = [chunk.messages for chunk in chunks if chunk.thread == thread and chunk.id not in sealed]
     return Snapshot(
         scope=known.scope,
         thread=as_thread(thread, found.state, unsealed),
         stands_for=(found.stands or b"").decode(),
         record=past.record(found.record),
         messages=messages.pop(thread),
+        unread=found.members - len(found.own) + sum(unread),
         chunks=chunks,
         observations=list(past.observations(found.observations)),
         generation=as_generation(found.reflections[0]) if found.reflections else None,
@@ -172,16 +216,13 @@ def _assemble(
         now=int(found.time[0]) * 1000 + int(found.time[1]) // 1000,
         composed=[notes for notes in composed.values() if notes],
         left_out={name: APART for name, notes in composed.items() if notes is None},
-    ), Names(known.scope, {chunk.id: chunk.thread for chunk in chunks}, others_now)
+    ), known
 
 
-def _held(scope: Scope, thread: str, chunks: Sequence[Chunk], found: Answers) -> HeldMemory:
-    # of another thread's chunk all was read where nobody knew yet whose it is
-    shown = {chunk.id: 0 if chunk.thread == thread else -EXCERPT_MESSAGES for chunk in chunks}
-    sealed = {name: found.sealed[name][start:] for name, start in shown.items()}
+def _held(scope: Scope, chunks: Sequence[Chunk], found: Answers) -> HeldMemory:
     ready = {chunk.id: found.details[chunk.id] for chunk in chunks if chunk.ready}
     version = found.record.get(b"epoch"), found.record.get(b"generation")
-    return HeldMemory(scope, *version, found.observations, sealed, ready)
+    return HeldMemory(scope, *version, found.observations, found.sealed, ready)
 
 
 def _beside(found: Answers) -> int:
@@ -194,9 +235,7 @@ def _raw(thread: str, chunks: Sequence[Chunk], found: Answers) -> dict[str, list
     """What is raw, by thread: what was sealed stands first, as it was there before the rest."""
     raw: dict[str, list[Pair]] = {thread: []}
     for chunk in chunks:
-        raw.setdefault(chunk.thread, []).extend(
-            found.sealed[chunk.id][0 if chunk.thread == thread else -EXCERPT_MESSAGES :]
-        )
+        raw.setdefault(chunk.thread, []).extend(found.sealed.get(chunk.id, ()))
     for name, pairs in found.others.items():
         raw.setdefault(name, []).extend(pairs)
     raw[thread].extend(found.own)

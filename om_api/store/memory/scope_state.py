@@ -20,6 +20,8 @@ _Own: TypeAlias = (
     "tuple[Hash, list[Pair], bytes | None]"  # of one scope alone: its record, its chunks' names, its draft
 )
 _AT_ONCE = 100  # scopes in one batch
+HEEDED = 100  # threads whose raw sets a look reads: of more, those heard of least recently
+_READ_WHOLE = 1_000  # messages: of more, a look reads the last of each thread only
 
 
 class RawSet(NamedTuple):
@@ -106,12 +108,19 @@ def _looks(
 
 
 def meet(
-    keys: Keys, scope: Scope, chunks: Collection[str] = (), threads: Collection[str] = (), *, seals: bool = False
+    keys: Keys,
+    scope: Scope,
+    chunks: Collection[str] = (),
+    threads: Collection[str] = (),
+    *,
+    seals: bool = False,
+    keep: int = 0,
 ) -> Steps[ScopeState]:
-    """A look that also reads the raw sets of the threads it sees (in thread scope its own, always), in as many round trips.
+    """A look that also reads the raw sets of the threads it heeds (in thread scope its own, always), in as many round trips.
 
     It takes one where `chunks` and `threads` name all that there are. A thread that they do not name is read whole for who
-    `seals`, where so much is raw that it will be.
+    `seals`, where so much is raw that it will be, and no more than one move may take. `keep` is how many messages of a thread
+    are never idle, see `heeded`.
     """
     resource = scope.resource
     around, hashes, raw = yield from batch(
@@ -119,12 +128,30 @@ def meet(
     )
     own = around.each[0]
     state = _state(scope, around, own)
-    unread = sorted({*state.unsealed, *([scope.thread] if scope.thread else [])} - raw.keys())
-    whole = seals and not state.paused and state.unsealed_tokens >= (state.wake or 0)
+    sought = {*heeded(state, keep), *([scope.thread] if scope.thread else [])}
+    few = sum(messages for _, messages in state.unsealed.values()) <= _READ_WHOLE
+    whole = seals and few and not state.paused and state.unsealed_tokens >= (state.wake or 0)
     more, others = yield from batch(
-        _hashes(keys, resource, around.names - hashes.keys()), raw_sets(keys, resource, unread, whole=whole)
+        _hashes(keys, resource, around.names - hashes.keys()),
+        raw_sets(keys, resource, sorted(sought - raw.keys()), whole=whole),
     )
-    return state._replace(chunks=_chunks(own, hashes | more), raw=raw | others)
+    # a thread that was emptied meanwhile is read once more: its last message is still the newest that was heard of it
+    found = {thread: each for thread, each in (raw | others).items() if thread in sought or not each.members}
+    return state._replace(chunks=_chunks(own, hashes | more), raw=found)
+
+
+def heeded(state: ScopeState, keep: int = 0) -> list[str]:
+    """The threads that a move may be about: all with raw messages, but no more than HEEDED.
+
+    Those that an owner wants observed come first, then those heard of least recently, and last those that hold no more than
+    `keep` messages, which idle time never seals: others would wait behind them for ever.
+    """
+    times, unsealed, asked = state.thread_times, state.unsealed, {field.partition(":")[2] for field in state.forced}
+
+    def place(thread: str) -> tuple[bool, bool, int, str]:
+        return thread not in asked, unsealed[thread][1] <= keep, times.get(thread, state.now), thread
+
+    return sorted(unsealed, key=place)[:HEEDED]
 
 
 class _Around(NamedTuple):
@@ -212,17 +239,40 @@ def raw_sets(keys: Keys, resource: str, names: Collection[str], *, whole: bool =
     return by_name(names, raw_set)
 
 
+def firsts(keys: Keys, resource: str, names: Sequence[str]) -> Batch[dict[str, float]]:
+    """The score of the oldest raw member of threads, 0 where nothing is raw."""
+    of = keys.of(resource)
+
+    def first(name: str) -> Batch[float]:
+        return as_pairs("ZRANGE", of.messages(name), 0, 0, "WITHSCORES").then(
+            lambda found: found[0][1] if found else 0.0
+        )
+
+    return by_name(names, first)
+
+
 def raw_messages(
-    keys: Keys, resource: str, threads: Sequence[str], read: Mapping[str, RawSet] | None = None
+    keys: Keys,
+    resource: str,
+    threads: Sequence[str],
+    read: Mapping[str, RawSet] | None = None,
+    most: Mapping[str, int] | None = None,
 ) -> Steps[dict[str, list[tuple[bytes, Message]]]]:
     """The unsealed members of threads with what they say, oldest first; malformed ones are left to adoption.
 
-    What was `read` whole is not read again.
+    What was `read` whole is not read again. Of a thread that `most` names only so many of the oldest are read.
     """
-    known = {name: raw for name, raw in (read or {}).items() if len(raw.pairs) == raw.members}
-    known |= yield from raw_sets(keys, resource, [name for name in threads if name not in known], whole=True)
+    of, known = (
+        keys.of(resource),
+        {name: raw.pairs for name, raw in (read or {}).items() if len(raw.pairs) == raw.members},
+    )
+
+    def oldest(name: str) -> Batch[list[Pair]]:
+        return as_pairs("ZRANGE", of.messages(name), 0, (most or {}).get(name, 0) - 1, "WITHSCORES")
+
+    known |= yield from by_name([name for name in threads if name not in known], oldest)
     return {
-        thread: [(pair[0], said) for pair in known[thread].pairs if (said := parsed_once(pair, thread, resource))]
+        thread: [(pair[0], said) for pair in known[thread] if (said := parsed_once(pair, thread, resource))]
         for thread in threads
     }
 

@@ -16,6 +16,7 @@ from world import SMALL, World
 from om_api import AsyncObservationalMemory, InvalidInputError, Message, ObservationalMemory, load_settings
 from om_api.client import hooking
 from om_api.client.core import Core
+from om_api.client.remembered import reader_cache
 
 
 def test_a_hook_is_given_notes_what_closes_them_and_the_newest_message(client, prefix, hook_house):
@@ -107,3 +108,19 @@ def test_an_agent_is_warned_once_of_its_own_file_and_of_nobody_elses(client, pre
     (line,) = lines
     assert (line["event"], line["log_level"], line["file"]) == ("settings_problem", "warning", str(own))
     assert line["problem"].startswith("line 1: mesage_threshold is not a setting; did you mean message_threshold?")
+
+
+def test_a_context_of_a_backlog_is_what_it_would_be_were_all_of_it_read(client, prefix, monkeypatch):
+    """Catches a window of messages that ends before the context is full, and a cut that goes on with every message."""
+    world = World(client, prefix)
+    whole, some = (ObservationalMemory(world.settings, client=client) for _ in range(2))
+    asked = {"resource_id": "harold", "thread_id": "t-1"}
+    whole.get_context(**asked)
+    monkeypatch.setattr(reader_cache, "NEWEST", 4)
+    for n in range(50):
+        world.say(f"message {n}", tokens=80)
+        assert whole.get_context(**asked).blocks == some.get_context(**asked).blocks, n
+    for cap in [None, 350, 1_500, 10_000]:
+        read = [om.get_context(**asked, max_tokens=cap) for om in (whole, some)]
+        assert (read[0].blocks, read[0].omitted) == (read[1].blocks, read[1].omitted), cap
+        assert read[0].omitted or cap == 10_000, cap

@@ -47,6 +47,7 @@ def test_sealable_never_parts_a_call_from_its_result():
 
     assert (followed(5_999), followed(6_000)) == ([], [1, 2])
     assert sealable([RawMessage(100, NOW, answers=frozenset({"gone"}))], DEFAULT, NOW) == [1]
+    assert sealable(open_call, DEFAULT, NOW + 3_600_000, unread=1) == [1]  # its result may come behind what was read
 
 
 def test_sealable_waits_for_each_call_of_a_turn_and_plan_of_named_threads_cuts_those_and_no_other():
@@ -67,8 +68,9 @@ def test_sealable_waits_for_each_call_of_a_turn_and_plan_of_named_threads_cuts_t
 def test_plan_seals_the_oldest_thread_first_and_no_small_remainder():
     threads = {"new": [RawMessage(100, NOW)] * 40, "old": [RawMessage(100, NOW - 5)] * 40}
     assert plan(threads, Move("seal", tokens=7000), DEFAULT, NOW) == [("old", 0, 40), ("new", 0, 30)]
-    threads = {"new": [RawMessage(100, NOW)] * 40, "old": [RawMessage(100, NOW - 5)] * 40}
     assert plan(threads, Move("seal", tokens=6000), DEFAULT, NOW) == [("old", 0, 40)]
+    assert plan(threads, Move("seal", tokens=7000, most=1), DEFAULT, NOW) == [("old", 0, 40)]
+    assert plan(threads, Move("seal", threads=("new",), keep=9), DEFAULT, NOW, {"new": 4}) == [("new", 0, 35)]
 
 
 _calls = st.sampled_from(["a", "b", "c"])

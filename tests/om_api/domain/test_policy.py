@@ -168,7 +168,7 @@ def test_a_chunk_is_eligible_behind_its_earlier_ones_while_its_thread_keeps_enou
 def test_decide_activates_at_the_threshold_and_a_full_window_is_urgent_only_while_nothing_is_ready():
     assert decide(pressure(6000, FOUR), DEFAULT, NOW) == Move("activate", ("c1", "c2", "c3", "c4"))
     assert decide(pressure(5999, FOUR), DEFAULT, NOW).kind == "rest"
-    assert decide(Pressure(), DEFAULT, NOW) == ("rest", (), 0, (), 0, False)
+    assert decide(Pressure(), DEFAULT, NOW) == Move("rest")
     chunks = [chunk("c1", 14_000, ready=False), chunk("c2", 14_000)]
     assert decide(pressure(2000, [chunk("c1", 28_000, ready=False)]), DEFAULT, NOW).urgent
     assert not is_urgent(pressure(2_000, chunks), DEFAULT)

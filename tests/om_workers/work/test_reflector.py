@@ -6,6 +6,7 @@ from world import World
 from om_api.domain.errors import ModelError
 from om_api.domain.values import Outcome, Scope
 from om_workers.llm.scripted import Scripted
+from om_workers.work.scope_worker import SealOutcome
 
 
 def _fill(world, messages, **options):
@@ -165,7 +166,9 @@ def test_what_a_drain_waits_for_is_noted_once_and_not_where_it_was_overtaken(cli
     world = _full(client, prefix)
     world.say("one more")
     record, overtaken = f"{prefix}:{{harold}}:record", world.reflector()
-    overtaken._worker.seal = lambda state, move: (Outcome.SUPERSEDED, [])  # what was raw has changed since it was read
+    overtaken._worker.seal = lambda state, move: SealOutcome(
+        Outcome.SUPERSEDED
+    )  # what was raw has changed since it was read
     assert overtaken.reflect("harold") is Outcome.SUPERSEDED
     assert client.hget(record, "drain") is None
     world.reflector().reflect("harold")

@@ -39,6 +39,14 @@ def test_no_message_is_read_twice_or_never_whatever_is_sealed_meanwhile(store):
     assert ids == [f"m{n}" for n in range(5, 12)]
 
 
+def test_snapshot_reads_the_newest_messages_only_and_counts_the_rest(store):
+    filled(store)  # m5 and m6 in c4, m7 to m9 in c5
+    for newest, ids in [(1, [11]), (2, [10, 11]), (3, [7, 8, 9, 10, 11]), (6, [5, 6, 7, 8, 9, 10, 11])]:
+        found = snapshot(store, COLD._replace(newest=newest))[0]
+        assert [m.id for m in found.messages] == [f"m{n}" for n in ids], newest
+        assert found.unread == 7 - len(ids), newest
+
+
 def test_a_scope_guessed_wrong_is_read_again(store):
     observed(store, "o1", 1, scope=Scope("harold", "t1"))
     found, names, count = snapshot(store)
@@ -77,6 +85,7 @@ def test_a_settled_read_gives_what_the_usual_one_gives(store):
     reflect(store, "o2", text="* up to o2")
     push(store, *range(34, 54), thread="t2")
     assert same(COLD)
+    assert same(COLD._replace(newest=2))
     by_thread = Scope("harold", "t1")
     ready(emptied(store), "c1", 1, scope=by_thread)
     push(store, 31, thread="t2")
