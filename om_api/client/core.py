@@ -108,7 +108,7 @@ class Core:
         if spans.on():
             note_pushed(ready)
         wait = self.fails_open and not replace
-        return self._send(ready) if wait else self.writing.send(ready, replace=replace, pusher=pusher)
+        return (yield from self._send(ready) if wait else self.writing.send(ready, replace=replace, pusher=pusher))
 
     def sync(self, messages: Iterable[Message], resource: str, thread: str, pusher: Pusher = ANYBODY) -> Steps[Synced]:
         """Add what is new of a thread's history, after what waits. While the store is away nothing waits: it comes again."""

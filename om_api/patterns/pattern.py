@@ -8,7 +8,7 @@ Compiling a pattern takes milliseconds, so it is done at the first use.
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from itertools import accumulate
 from typing import Any
 
@@ -112,8 +112,9 @@ class Match:
 class Pattern:
     """A compiled pattern, with the methods of `re.Pattern`.
 
-    `behind` and `ahead` are patterns of one character, which stands before or after a match and is no part of it; `^` and `$` in
-    them are the ends of the text. `match` and `fullmatch` do not look behind.
+    `behind` and `ahead` are patterns of what stands before and after a match and is no part of it; `^` and `$` in them are the
+    ends of the text. A match may directly follow another one if its `behind` is one character. `match` and `fullmatch` do
+    not look behind.
     """
 
     def __init__(self, pattern: str, *, ignore_case: bool = False, behind: str = "", ahead: str = "") -> None:
@@ -140,12 +141,9 @@ class Pattern:
     def _compiled(self, *, wide: bool) -> Any:
         options = re2.Options()
         options.max_mem, options.log_errors, options.case_sensitive = _MEMORY, False, not self._ignore_case
-        behind, core, ahead = (
-            translate(each, wide=wide, ignore_case=self._ignore_case)
-            for each in (self._behind, self.pattern, self._ahead)
-        )
-        before = f"(?:{behind.replace('^', f'^{_BEFORE}', 1) if self._behind[:1] == '^' else behind})" if behind else ""
-        return re2.compile(f"{before}({core})(?:{ahead})" if self._first else core, options)
+        read = partial(translate, wide=wide, ignore_case=self._ignore_case)
+        core, behind, ahead = read(self.pattern), read(self._behind, begin=f"^{_BEFORE}"), read(self._ahead)
+        return re2.compile(f"(?:{behind})({core})(?:{ahead})" if self._first else core, options)
 
     def search(self, text: str) -> Match | None:
         """The first match."""
@@ -159,9 +157,9 @@ class Pattern:
         """The match that is all of the text."""
         return next(self._found("fullmatch", text), None)
 
-    def finditer(self, text: str) -> Iterator[Match]:
-        """All matches, none in another."""
-        return self._found("search", text)
+    def finditer(self, text: str, veto: Callable[[Match], bool] | None = None) -> Iterator[Match]:
+        """All matches, none in another. One that is vetoed is none, and the next one may begin within it."""
+        return self._found("search", text, veto)
 
     def findall(self, text: str) -> list[Any]:
         """The texts of all matches; of their groups where there are some."""
@@ -188,7 +186,7 @@ class Pattern:
                 break
         return "".join([*pieces, text[at:]]) if pieces else text
 
-    def _found(self, how: str, text: str) -> Iterator[Match]:
+    def _found(self, how: str, text: str, veto: Callable[[Match], bool] | None = None) -> Iterator[Match]:
         ascii_ = text.isascii()
         written = _Written(text) if ascii_ else _beyond_ascii(text, self._ignore_case)
         search = getattr(self._narrow if ascii_ else self._wide, how)
@@ -201,8 +199,12 @@ class Pattern:
                 (written.index(start - extra), written.index(end - extra)) if start >= 0 else (-1, -1)
                 for start, end in places
             ]
-            yield Match(text, spans, self._names)
+            made = Match(text, spans, self._names)
             start, end = spans[0]
+            if veto and veto(made):
+                end = start
+            else:
+                yield made
             after = end + (start == end)
             if after > len(text):
                 return

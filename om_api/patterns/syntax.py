@@ -45,8 +45,8 @@ class _Set(NamedTuple):
     others: str
 
 
-def translate(pattern: str, *, wide: bool, ignore_case: bool = False) -> str:
-    """A pattern as RE2 reads it. Raises ValueError for a lookaround or a backreference."""
+def translate(pattern: str, *, wide: bool, ignore_case: bool = False, begin: str = "^") -> str:
+    """A pattern as RE2 reads it, with `begin` for `^`. Raises ValueError for a lookaround or a backreference."""
     made = ""
     for token in _TOKEN.finditer(pattern):
         kind, text = token.lastgroup, token[0]
@@ -59,6 +59,8 @@ def translate(pattern: str, *, wide: bool, ignore_case: bool = False) -> str:
             made += _written(_read(f"[{negated}{text.lower()}]", ignore_case=False), wide=wide)
         elif kind == "dot":
             made += _written(_read("[^\n]", ignore_case=False), wide=wide)
+        elif text == "^":
+            made += begin
         elif kind == "end":
             made += r"\z"
         elif kind == "char":

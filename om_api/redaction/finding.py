@@ -1,6 +1,5 @@
 """Where mail addresses, phone and card numbers, IBANs and secrets stand in a text; libraries judge what patterns suspect."""
 
-import re
 from bisect import bisect
 from collections.abc import Callable, Collection, Iterator
 from operator import attrgetter
@@ -8,27 +7,33 @@ from operator import attrgetter
 from phonenumbers import Leniency, PhoneNumberMatcher
 from stdnum import iban, luhn
 
+from om_api.patterns.pattern import Match, Pattern
 from om_api.redaction.found import Finder, Sensitive
 from om_api.redaction.placeholders import KINDS, PLACEHOLDER
 from om_api.redaction.secrets import secrets_in
 
-_EMAIL = re.compile(
-    r"(?<![\w.%+'-])(?!git@)[\w.%+'-]{1,64}@(?!\d{1,2}x\.)(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.)+[^\W\d_]{2,24}(?![\w@])"
+_EMAIL = Pattern(
+    r"[\w.%+'-]{1,64}@(?P<host>(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.)+[^\W\d_]{2,24})",
+    behind=r"^|[^\w.%+'-]",
+    ahead=r"[^\w@]|$",
 )
-_CARD = re.compile(r"(?<![\w./#-])(?<!\d:)\d(?:[ -]?\d){12,18}(?![\w-]|[.:]\d)")
-_ISSUED = re.compile(
+_PICTURE = Pattern(r"\d{1,2}x\.")  # icon@2x.png is no address
+_CARD = Pattern(r"\d(?:[ -]?\d){12,18}", behind=r"^:?|[^\w./#:-]|[^\d]:", ahead=r"[^\w.:-]|[.:](?:[^\d]|$)|$")
+_ISSUED = Pattern(
     r"4(?:\d{12}|\d{15}|\d{18})|5[1-5]\d{14}|2[2-7]\d{14}|3[47]\d{13}|3[068]\d{12}|35\d{14}|6(?:011|2|4[4-9]|5)\d{12,15}"
 )
-_IBAN = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{2}\d{2}(?:[ -]?[A-Za-z0-9]){11,30}")
+_IBAN = Pattern(r"[A-Za-z]{2}\d{2}(?:[ -]?[A-Za-z0-9]){11,30}", behind="^|[^A-Za-z0-9]")
 _SHORTEST_IBAN = 15
-_DIGITS = re.compile(r"\d[\d ()./-]{5,}\d")
+_DIGITS = Pattern(r"\d[\d ()./-]{5,}\d")
 _SUSPECTED = {  # a look that costs nothing, for most texts
-    "iban": re.compile(r"[A-Za-z]{2}\d{2}[ -]?[A-Za-z0-9]"),
-    "email": re.compile("@"),
+    "iban": Pattern(r"[A-Za-z]{2}\d{2}[ -]?[A-Za-z0-9]"),
+    "email": Pattern("@"),
     "card": _CARD,
 }
-_ABROAD = re.compile(r"[+＋]\s?[(]?\d")
-_NO_WORD = re.compile(r"[ -]")
+_ABROAD = Pattern(r"[+＋]\s?[(]?\d")
+_NO_WORD = str.maketrans("", "", " -")
+_BASE_36 = {ord(letter): str(value) for value, letter in enumerate("ABCDEFGHIJKLMNOPQRSTUVWXYZ", 10)}
+_REST_97 = 1  # of an IBAN's number
 _start = attrgetter("start")
 _SPACES = dict.fromkeys(map(ord, "\u00a0\u2007\u2009\u200a\u202f"), " ") | dict.fromkeys(
     map(ord, "\u2010\u2011\u2012"), "-"
@@ -62,12 +67,16 @@ def _all(text: str, kinds: Collection[str], region: str | None, also: Finder | N
 
 
 def _emails(text: str) -> Iterator[tuple[int, int]]:
-    return (each.span() for each in _EMAIL.finditer(text))
+    return (each.span() for each in _EMAIL.finditer(text, _is_no_address))
+
+
+def _is_no_address(found: Match) -> bool:
+    return found[0].startswith("git@") or _PICTURE.match(found["host"]) is not None
 
 
 def _cards(text: str) -> Iterator[tuple[int, int]]:
     for each in _CARD.finditer(text):
-        number = _NO_WORD.sub("", each[0])
+        number = each[0].translate(_NO_WORD)
         if _ISSUED.fullmatch(number) and luhn.is_valid(number):
             yield each.span()
 
@@ -75,10 +84,17 @@ def _cards(text: str) -> Iterator[tuple[int, int]]:
 def _ibans(text: str) -> Iterator[tuple[int, int]]:
     """The longest beginning of what looks like one: words may follow it."""
     for each in _IBAN.finditer(text):
-        ends = (end for end in range(each.end(), each.start() + _SHORTEST_IBAN - 1, -1))
-        end = next((end for end in ends if text[end - 1].isalnum() and iban.is_valid(text[each.start() : end])), None)
+        ends = range(each.end(), each.start() + _SHORTEST_IBAN - 1, -1)
+        end = next((end for end in ends if text[end - 1].isalnum() and _is_iban(text[each.start() : end])), None)
         if end is not None and not text[end : end + 1].isalnum():
             yield each.start(), end
+
+
+def _is_iban(text: str) -> bool:
+    """Whether a text is an IBAN. The library takes long, so it is asked only where the check digits are right."""
+    number = text.translate(_NO_WORD).upper()
+    digits = (number[4:] + number[:4]).translate(_BASE_36)
+    return int(digits) % 97 == _REST_97 and iban.is_valid(text)
 
 
 def _phones(text: str, region: str | None) -> Iterator[tuple[int, int]]:

@@ -1,14 +1,15 @@
 """What stands where something was redacted: `[email]`, or `[email 7f3a2c9b01]` where the value can be put back."""
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
 import msgspec
 
+from om_api.patterns.pattern import Pattern
+
 T = TypeVar("T")
 KINDS = ("secret", "iban", "card", "email", "phone")  # in their order: what is found first stands, should two overlap
-PLACEHOLDER = re.compile(rf"\[({'|'.join(KINDS)})( [0-9a-f]{{10}})?\]")
+PLACEHOLDER = Pattern(rf"\[({'|'.join(KINDS)})( [0-9a-f]{{10}})?\]")
 Words = Mapping[str, str]  # values by what stands for them, without its brackets
 
 

@@ -1,6 +1,5 @@
 """What is found in text is replaced by placeholders: the same for the same value under one key, and counted."""
 
-import re
 from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import Any, Protocol
@@ -8,6 +7,7 @@ from typing import Any, Protocol
 import msgspec
 
 from om_api.domain.messages import Message
+from om_api.patterns.pattern import Pattern
 from om_api.redaction.found import Finder
 from om_api.redaction.placeholders import PLACEHOLDER
 from om_api.redaction.secrets import NAMED, is_password
@@ -22,7 +22,7 @@ _PROVIDERS = ("encrypted", "thoughtsignature")  # data that only their provider 
 # of anything: which call an answer is of
 _CALLS = frozenset({"toolCallId", "tool_call_id", "call_id", "callId", "tool_use_id", "toolUseId"})
 _TYPED = frozenset({"mediaType", "media_type", "mimeType", "mime_type", "mime"})
-_ENCODED = re.compile(r"[A-Za-z0-9+/_-]{16,}={0,2}")
+_ENCODED = Pattern(r"[A-Za-z0-9+/_-]{16,}={0,2}")
 
 
 class Redactions(msgspec.Struct):

@@ -15,10 +15,11 @@ from om_api.domain.api_keys import EVERY, ApiKey, ExpiredKeyError, Proof, Role, 
 from om_api.domain.audit.audit_entry import DID, Via
 from om_api.domain.errors import StoreError
 from om_api.domain.request_rate import RequestRate
+from om_api.domain.values import is_id
 from om_api.http.requests.app_state import app_state
 from om_api.http.requests.auditing import Audited, NotBoundError, audit_answer, audit_error
 from om_api.http.requests.bounded import Bounded, bounded
-from om_api.http.serving.limits import SMALL_BODY
+from om_api.http.serving.limits import REDACTED_BODY, SMALL_BODY
 from om_api.http.serving.shares import SHARE, Share
 from om_api.settings.sections.fields import SettingOwner
 
@@ -103,7 +104,7 @@ class Guarded(APIRoute):
         request = bounded(asked, self._most, share.hold if self.takes_body else lambda _: None)
         try:
             if self.takes_body:
-                await request.body()
+                share.large = len(await request.body()) > REDACTED_BODY and _redacts(asked)
             async with nullcontext() if self._waits else share.lane.turns:
                 if request.method == "GET":
                     await _may_read(asked, share)
@@ -139,6 +140,14 @@ def _answered_when_cancelled() -> Iterator[None]:
         yield
     except asyncio.CancelledError:
         raise _stopped() from None
+
+
+def _redacts(request: Request) -> bool:
+    """Whether what a request sends may be redacted, which takes longer than all else that is done with it."""
+    resource = request.path_params.get("resource")
+    if resource is None:
+        return True  # a tool of MCP names its resource in the body
+    return is_id(resource) and app_state(request).settings.for_agent(resource).redaction.is_on
 
 
 async def _may_read(request: Request, share: Share) -> None:

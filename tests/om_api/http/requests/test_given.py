@@ -5,15 +5,18 @@ Large bodies say and do what small ones do, off the event loop.
 
 import asyncio
 import json
+import threading
 
 import pytest
 from fastapi import HTTPException, Request
 from fastapi.exceptions import RequestValidationError
 from refusals import problem
+from served import serving, settings_of
 
 from om_api.http.requests.bounded import bounded
 from om_api.http.requests.given import take
 from om_api.http.serving.limits import MAX_BATCH, MAX_BODY, MAX_HISTORY, MAX_MESSAGE, SMALL_BODY
+from om_api.redaction.redactor import Redactor
 
 HAROLD = "/v1/resources/harold"
 MESSAGES = f"{HAROLD}/threads/t-1/messages"
@@ -108,6 +111,20 @@ def test_what_is_large_is_taken_up_in_a_thread_and_kept_as_it_was_said(ask, thre
     history = [{"role": "user", "content": f"turn {n}", "tokens": 1} for n in range(2_000)]
     assert send(ask, {"messages": history}, SYNC.replace("t-1", "t-2")).json()["added"] == 2_000
     assert threads == ["heavy"] * 2
+
+
+def test_what_is_redacted_is_taken_up_in_a_thread(settings, ring, monkeypatch):
+    """The search for cards in 200 kB took 14 s of the event loop, while all others waited."""
+    seen, redact = set(), Redactor.message
+    noting = lambda *given: seen.add(threading.current_thread().name.split("_")[0]) or redact(*given)  # noqa: E731
+    monkeypatch.setattr(Redactor, "message", noting)
+    _, token = ring.create(["harold"], "writer")
+    body = json.dumps({"messages": [{**GOOD, "content": "4111 1111 1111 1111 " * 300}]}).encode()
+    with serving(settings_of(settings, redaction__before="store")) as http:
+        for path in (MESSAGES, SYNC.replace("t-1", "t-2")):
+            answer = http.post(path, content=body, headers={**JSON, "Authorization": f"Bearer {token}"})
+            assert answer.json()["added"] == 1
+    assert seen == {"heavy"}
 
 
 def test_a_message_whose_letters_are_sent_as_escapes_is_measured_as_it_is_kept(ask, world):
