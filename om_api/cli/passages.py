@@ -37,6 +37,8 @@ class Passages:
         if hit.message is None:
             self._note(hit.text)
             return
+        if hit.id in hit.retracted:
+            self._print(_THERE, Text("retracted from its conversation", _DIM))
         for turn in (*hit.before, hit.message, *hit.after):
             own = turn is hit.message
             text = excerpt(_line(plain(turn)), self._query, _OWN if own else _BESIDE)
@@ -56,7 +58,8 @@ class Passages:
         """The turns of a thread, whole, the one that was asked for pointed at."""
         for turn in (*found.before, *filter(None, [found.message]), *found.after):
             lead = _HERE if turn is found.message else _THERE
-            print_line(f"{lead.strip() or ' '} {as_time(turn.at) or '-'}  {turn.role}  {turn.id}")
+            gone = "  retracted" if turn.id in found.retracted else ""
+            print_line(f"{lead.strip() or ' '} {as_time(turn.at) or '-'}  {turn.role}  {turn.id}{gone}")
             for line in plain(turn).split("\n"):
                 self._print(_THERE, Text(visible(line)))
 

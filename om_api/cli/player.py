@@ -72,7 +72,7 @@ class Player:
 
     def _send(self, place: tuple[str, str], messages: list[Message]) -> None:
         thread = self.threads.setdefault(place, _Thread())
-        synced = self.om.sync([*thread.tail, *messages], *place)
+        synced = self.om.sync([*thread.tail, *messages], *place, diverged="keep")
         ids = synced.ids[len(thread.tail) :]
         thread.take(messages, synced)
         self._count(ids, synced)

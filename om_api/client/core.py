@@ -21,7 +21,7 @@ from om_api.client.remembered.unsent import Unsent
 from om_api.client.reporting import Reporter
 from om_api.client.reviewing import Reviewer
 from om_api.client.sharing import NoteSharer
-from om_api.client.syncing import Synced, Syncing, checked
+from om_api.client.syncing import Diverged, Synced, Syncing, checked
 from om_api.client.threads import ThreadKeeper
 from om_api.client.tracing import note_pushed
 from om_api.client.trying import ModelTester
@@ -77,9 +77,10 @@ class Core:
         self.contexts = Contexts(
             settings, keys, count, reporter, self.recalling, self.composing, fails_open=fails_open, aliases=aliases
         )
-        self.syncing, self.forcing = Syncing(keys, scopes, self.writing), Forcing(settings, keys, scopes, reporter)
+        self.forcing = Forcing(settings, keys, scopes, reporter)
         self.reading, self.extracted = MemoryReader(keys, scopes), ExtractedReader(keys, scopes)
         self._serve_owners(settings, count, reporter)
+        self.syncing = Syncing(keys, scopes, self.writing, self.threads.copy)
         self._serve_operators(settings, min(1.0, timeout / 2))
         self.unsent, self._warned, self._away = Unsent(), set[FileProblem](), False
         self.fails_open, self._settings = fails_open, settings
@@ -110,19 +111,26 @@ class Core:
         wait = self.fails_open and not replace
         return (yield from self._send(ready) if wait else self.writing.send(ready, replace=replace, pusher=pusher))
 
-    def sync(self, messages: Iterable[Message], resource: str, thread: str, pusher: Pusher = ANYBODY) -> Steps[Synced]:
+    def sync(
+        self,
+        messages: Iterable[Message],
+        resource: str,
+        thread: str,
+        pusher: Pusher = ANYBODY,
+        diverged: Diverged = "follow",
+    ) -> Steps[Synced]:
         """Add what is new of a thread's history, after what waits. While the store is away nothing waits: it comes again."""
         given = [self.redacting.message(each, resource) for each in checked(messages, resource, thread)]
         try:
             if self.unsent:
                 yield from self._send([])
-            found = yield from self.syncing.sync(given, resource, thread, pusher)
+            found = yield from self.syncing.sync(given, resource, thread, pusher, diverged)
             yield from self.reporter.tell_due([resource])
         except StoreError as error:
             if not self.fails_open:
                 raise
             self._lost(error)
-            return Synced(tuple(message.id for message in given), 0, 0)
+            return Synced(tuple(message.id for message in given), 0, 0, thread_id=thread)
         self._away = False
         return found
 

@@ -21,7 +21,7 @@ from om_api.client.reading import Era
 from om_api.client.recall.recall_query import RecallLimits, turns_beside
 from om_api.client.receipts import Receipt
 from om_api.client.stats import Stats
-from om_api.client.syncing import Synced
+from om_api.client.syncing import Diverged, Synced
 from om_api.client.tracing import note_context, note_recalled, note_receipt, note_synced
 from om_api.client.watching import Overview
 from om_api.context import Context
@@ -171,17 +171,31 @@ class ObservationalMemory:
         add = partial(self._core.add, given, replace=replace, pusher=pusher)
         return self._told(spans.span("om.push", "producer"), add, note_receipt)
 
-    def sync(self, messages: Iterable[Given], resource_id: str, thread_id: str, *, pusher: Pusher = ANYBODY) -> Synced:
+    def sync(
+        self,
+        messages: Iterable[Given],
+        resource_id: str,
+        thread_id: str,
+        *,
+        diverged: Diverged = "follow",
+        pusher: Pusher = ANYBODY,
+    ) -> Synced:
         """Add what is new of a thread's whole history, as a client holds it, oldest first, with ids or without.
 
         A message is given as in `add_messages`. One without an id is known by what it says and what precedes it, so "ok" said
-        twice is two messages. What was edited changes nothing and is told as `changed`; where the history goes on otherwise
-        than what is kept, what is new is added, and `diverged_at` says from which message on. A history may have lost its
-        beginning. Nothing is kept twice for being sent twice: repeat a call whose reply was lost. One round trip where it
-        just goes on from what was accepted last. Limits are those of `add_messages`, for what is new.
+        twice is two messages. What says something else under an id of its own changes nothing and is listed in `changed`.
+
+        `diverged` says what happens where the history replaces stored messages, as after an edit, an undo or a new answer.
+        `follow` retracts the replaced messages: they stay stored and recall finds them, but no context contains them until the
+        history has them again. `copy` leaves the thread as it is and continues in a copy of it, which the receipt names as
+        `thread_id`. `keep` adds what is new beside what is stored. `diverged_at` is the first position that differs.
+
+        A history may have lost its beginning. Nothing is kept twice for being sent twice: repeat a call whose reply was
+        lost. One round trip where it just goes on from what was accepted last. Limits are those of `add_messages`, for what is
+        new.
         """
         span = spans.span("om.push", "producer", resource=resource_id, thread=thread_id)
-        add = partial(self._core.sync, placed(messages), resource_id, thread_id, pusher)
+        add = partial(self._core.sync, placed(messages), resource_id, thread_id, pusher, diverged)
         return self._told(span, add, note_synced)
 
     def known_ids(self, ids: Iterable[str], resource_id: str, thread_id: str) -> set[str]:

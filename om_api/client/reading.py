@@ -9,6 +9,7 @@ import msgspec
 
 from om_api.client.partly import Partly
 from om_api.domain.errors import InvalidInputError, NotFoundError
+from om_api.domain.histories.retraction import standing
 from om_api.domain.messages import Message
 from om_api.domain.notes.groups import NoteGroup, check_group, groups_of, is_period
 from om_api.domain.notes.groups import within as groups_within
@@ -17,6 +18,7 @@ from om_api.settings import Settings
 from om_api.store.driver.steps import Askable, Leniently, Steps
 from om_api.store.memory import clear, kept, reading, scope_state
 from om_api.store.memory.keys import Keys
+from om_api.store.memory.known import retracted
 from om_api.store.threads.aliases import resolve
 from om_api.store.threads.describing import ThreadsWanted, listed
 
@@ -122,12 +124,14 @@ class MemoryReader:
         return sorted(bare, key=lambda chunk: (chunk.sealed_at, chunk.seq))
 
     def messages(self, resource: str, thread: str, newest: int | None = None) -> Steps[list[Message]]:
-        """What is raw of a thread, unsealed and sealed, oldest first: all, or the `newest` of it."""
+        """What its contexts show of a thread word for word, oldest first: all, or the `newest` of it."""
         if newest is not None and newest < 1:
             raise InvalidInputError(f"newest is {shown(newest)}: use 1 or more, or leave it out for all")
         thread = yield from self._scopes.named(resource, thread)
         scope = yield from self._scopes.of(resource, thread)
-        return (yield from kept.living(self._keys, scope, thread, newest or 0))
+        marks = (yield from retracted(self._keys, resource, [thread]))[thread]
+        found = yield from kept.living(self._keys, scope, thread, newest + len(marks) if newest else 0)
+        return standing(found, marks)[-(newest or 0) :]
 
     def sources(self, observation: str, resource: str) -> Steps[Partly[Message]]:
         """The messages behind an observation, oldest first; none once they have expired."""

@@ -17,6 +17,7 @@ from om_api.client.recall.recall_notes import SetAside, noted_parts, set_aside
 from om_api.client.recall.recall_query import RecallQuery
 from om_api.domain.caching import LRU
 from om_api.domain.errors import ArchiveError, StoreError
+from om_api.domain.histories.retraction import retracted_ids
 from om_api.domain.message_tokens import Count, count_message
 from om_api.domain.messages import Message
 from om_api.domain.snapshot import Snapshot
@@ -139,6 +140,7 @@ class Recalling:
     def _sure(self, index: RecallIndex, snapshot: Snapshot, query: Query) -> Steps[list[Hit]]:
         """What answers a query surely, of what a context does not show anyway."""
         yield from self._fetch_answers(index, query)
+        index.retracted = {**index.retracted, snapshot.thread.id: snapshot.marks}  # what it has may be older
         alone = snapshot.scope.thread is not None
         past = index.past(snapshot.thread.id, alone=alone)
         vocabulary = None if alone else self._vocabulary(index)  # one thread of many is faster without
@@ -367,7 +369,7 @@ class Recalling:
         for at in index.find(message, thread):
             (found,) = yield from self._hits.beside(index, [at], before, after)
             if found and found.message.id == message:
-                return _browsed(found)
+                return _browsed(found, index.retracted.get(found.message.thread_id, ()))
         return Browsed(message=None)
 
 
@@ -394,9 +396,14 @@ def _version(snapshot: Snapshot) -> object:
     return snapshot.record.epoch, snapshot.record.seq, snapshot.record.generation, others
 
 
-def _browsed(found: Surroundings) -> Browsed:
+def _browsed(found: Surroundings, marks: Collection[bytes]) -> Browsed:
     return Browsed(
-        message=found.message, before=found.before, after=found.after, earlier=found.earlier, later=found.later
+        message=found.message,
+        before=found.before,
+        after=found.after,
+        earlier=found.earlier,
+        later=found.later,
+        retracted=retracted_ids((*found.before, found.message, *found.after), marks),
     )
 
 

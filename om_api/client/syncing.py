@@ -1,10 +1,10 @@
 """A client's whole history, as it sends it again each turn: what is new is added, what is known is recognised."""
 
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import count, takewhile
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from msgspec import structs
 
@@ -13,8 +13,9 @@ from om_api.client.receipts import Changed, ReceiptTally
 from om_api.client.writing import Writer, batches
 from om_api.domain.caching import LRU
 from om_api.domain.errors import InvalidInputError, StoreError
-from om_api.domain.history import Aligned, align, going_on, in_place, named, not_rests
-from om_api.domain.identity import KnownId, Said, compare, record_of, said_by
+from om_api.domain.histories.history import Aligned, align, going_on, in_place, named, not_rests
+from om_api.domain.histories.retraction import going, is_retracted, standing
+from om_api.domain.identity import KnownId, Said, compare, continues, mark, record_of, said_by
 from om_api.domain.messages import Message
 from om_api.domain.push_limits import ANYBODY, Pusher
 from om_api.domain.values import check_id, shown
@@ -22,17 +23,21 @@ from om_api.domain.wire import EncodedMessage, no_message
 from om_api.store.driver.steps import Steps
 from om_api.store.memory.kept import kept
 from om_api.store.memory.keys import Keys
-from om_api.store.memory.known import head, recognise
+from om_api.store.memory.known import ending, recognise, retract
 from om_api.store.memory.push import BATCH, INSIDE, WHATEVER
 from om_api.store.threads.aliases import resolve
 
 _LIKELY_NEW = 16  # messages at a history's end that are sent at once, while nothing is remembered of it
 REMEMBERED = 256  # histories
+_LONGEST_NAME, _DIGITS = 180, 10  # of a thread's id before that of a copy of it, and what tells copies apart
 _LONGEST = 2_000  # messages of one that are remembered
 _BYTES = 300  # that one of them takes, about
 MOST_BYTES = 32 * 2**20
 _MOST_READ = 20_000  # messages
 _TRIES = 5
+Diverged: TypeAlias = Literal["follow", "copy", "keep"]
+DIVERGED: tuple[Diverged, ...] = get_args(Diverged)
+Copy: TypeAlias = Callable[[str, str, str, str | None, str | None, Pusher], Steps[object]]  # as ThreadKeeper.copy
 
 
 class Synced(NamedTuple):
@@ -40,6 +45,8 @@ class Synced(NamedTuple):
 
     `grown` say more than was kept, which is kept now; `changed` say something else, and nothing was changed. `diverged_at` is
     the position from which on the history is not what was kept: edited there, or gone on otherwise; None if it only goes on.
+    `retracted` are the ids of messages that the history has others for: no context holds them any more. `restored` are those that
+    it has again. `thread_id` is the thread that holds the history: a copy of the one asked for, where a branch went on in one.
     Instructions at the beginning (role system) are no part of a conversation: they are not kept, and their id is "".
     """
 
@@ -49,12 +56,15 @@ class Synced(NamedTuple):
     grown: tuple[str, ...] = ()
     changed: tuple[Changed, ...] = ()
     diverged_at: int | None = None
+    retracted: tuple[str, ...] = ()
+    restored: tuple[str, ...] = ()
+    thread_id: str = ""
 
 
 class _Talk(NamedTuple):
     """A history's messages without the instructions before them, how many those were, whose it is, and who sends it.
 
-    `name` is what it was called, which may be an alias of its `thread`.
+    `name` is what it was called, which may be an alias of its `thread`; `diverged` what becomes of a branch.
     """
 
     messages: Sequence[Message]
@@ -63,6 +73,14 @@ class _Talk(NamedTuple):
     thread: str
     pusher: Pusher
     name: str
+    diverged: Diverged
+
+
+class _Branch(NamedTuple):
+    """A history that goes on otherwise, which is to be kept in a copy: up to which message ("": none), and by which id."""
+
+    until: str
+    thread: str
 
 
 class _History(NamedTuple):
@@ -88,41 +106,60 @@ class _History(NamedTuple):
 class Syncing:
     """Adds what is new of histories. It remembers how they ended, which only saves work: what is known, the store says."""
 
-    def __init__(self, keys: Keys, scopes: Scopes, writer: Writer) -> None:
-        self._keys, self._scopes, self._writer = keys, scopes, writer
+    def __init__(self, keys: Keys, scopes: Scopes, writer: Writer, copy: Copy) -> None:
+        self._keys, self._scopes, self._writer, self._copy = keys, scopes, writer, copy
         self._last: LRU[tuple[str, str], _History] = LRU(REMEMBERED, MOST_BYTES)
 
-    def sync(self, given: Sequence[Message], resource: str, name: str, pusher: Pusher = ANYBODY) -> Steps[Synced]:
+    def sync(
+        self,
+        given: Sequence[Message],
+        resource: str,
+        name: str,
+        pusher: Pusher = ANYBODY,
+        diverged: Diverged = "follow",
+    ) -> Steps[Synced]:
         """Add what is new of a thread's whole history, oldest first and `checked`: in one round trip where it just goes on."""
+        if diverged not in DIVERGED:
+            raise InvalidInputError(f"diverged is {shown(diverged)!r}; use one of {', '.join(DIVERGED)}")
         skipped = len([*takewhile(lambda message: message.role == "system", given)])
         if not given[skipped:]:
-            return Synced(("",) * skipped, 0, 0)
-        for _ in range(_TRIES):
+            return Synced(("",) * skipped, 0, 0, thread_id=self._writer.aliases.thread(resource, name))
+        for _ in range(_TRIES + len(given)):
             thread = self._writer.aliases.thread(resource, name)
-            found = yield from self._added(_Talk(given[skipped:], skipped, resource, thread, pusher, name))
-            if found is not None:
+            talk = _Talk(given[skipped:], skipped, resource, thread, pusher, name, diverged)
+            found = yield from self._added(talk)
+            if isinstance(found, _Branch):
+                yield from self._branched(talk, found)
+                name = found.thread
+            elif found is not None:
                 return found
         raise StoreError(f"thread {name} of {resource} changes faster than it can be read: repeat.", stored=False)
 
-    def _added(self, talk: _Talk) -> Steps[Synced | None]:
+    def _branched(self, talk: _Talk, branch: _Branch) -> Steps[None]:
+        """Begin the copy that a branch goes on in, unless it was begun; what is new of the history is synced into it."""
+        there = yield from ending(self._keys, talk.resource, branch.thread)
+        if branch.until and not any(there.last):
+            yield from self._copy(talk.thread, branch.thread, talk.resource, branch.until, None, talk.pusher)
+
+    def _added(self, talk: _Talk) -> Steps[Synced | _Branch | None]:
         """Add what is new; None where the history is of another thread than this client knew of."""
         place = talk.resource, talk.thread
         history, fresh = _guessed(talk.messages, self._last.get(place))
-        found = yield from self._continued(talk, history, fresh)
+        found: Synced | _Branch | None = yield from self._continued(talk, history, fresh)
         for _ in range(_TRIES):
             if found is not None:
                 break
             if not (yield from self._is_its_thread(talk)):
                 return None
             history, found = yield from self._compared(talk, history)
-        if found is None:
-            return None
+        if found is None or isinstance(found, _Branch):
+            return found
         if found.changed and self._writer.redacting.redacts_store(talk.resource):
             found = yield from self._really_changed(talk, history.ids, found)
         end = history._replace(changed=found.changed).cut()
         self._last.put(place, end, _BYTES * len(end.ids))
         ids = ("",) * talk.skipped + tuple(history.ids)
-        return found._replace(ids=ids, diverged_at=_diverged_at(ids, found, talk.skipped))
+        return found._replace(ids=ids, diverged_at=_diverged_at(ids, found, talk.skipped), thread_id=talk.thread)
 
     def _is_its_thread(self, talk: _Talk) -> Steps[bool]:
         """Whether a history is still of the thread that it was taken for; of one that came by an alias the store is asked."""
@@ -148,27 +185,33 @@ class Syncing:
         return found._replace(changed=changed + found.changed)
 
     def _ready(self, talk: _Talk, ids: Sequence[str], sent: Sequence[int]) -> list[EncodedMessage]:
-        messages, skipped, resource, _, _, name = talk
+        messages, skipped, resource, name = talk.messages, talk.skipped, talk.resource, talk.name
         own = (structs.replace(messages[n], id=ids[n], resource_id=resource, thread_id=name) for n in sent)
         return self._writer.prepare_all(own, [skipped + n for n in sent])
 
-    def _compared(self, talk: _Talk, history: _History) -> Steps[tuple[_History, Synced | None]]:
+    def _compared(self, talk: _Talk, history: _History) -> Steps[tuple[_History, Synced | _Branch | None]]:
         """Find the history among what is kept, and send what is not there as it says; None where the thread went on meanwhile.
 
         Time 0: this client reads what is kept. Time 1: another adds a turn that both have, by another id. Time 2: this one sends
         it; the thread does not end as it did, and nothing is added.
         """
-        messages, _, resource, thread, _, _ = talk
-        end, forgets = yield from head(self._keys, resource, thread)
+        messages, _, resource, thread, _, _, diverged = talk
+        end = yield from ending(self._keys, resource, thread)
         anew = named(messages, history.said)
         known = yield from recognise(self._keys, resource, thread, {*history.ids, *anew})
         history = max(history, _history_of(messages, history.said, anew), key=partial(_matches, messages, known))
-        if _matches(messages, known, history) == len(messages):
+        if _matches(messages, known, history) == len(messages) and end.retracted.isdisjoint(map(mark, history.ids)):
             return history, Synced((), 0, len(messages))
         there = yield from self._kept(talk, known)
-        alike = yield from self._writer.redacting.comparable(talk.resource, there, messages)
-        aligned = _aligned(*alike, history, known)
-        old = _accepted(messages, history.ids, known) | _before_all(there, aligned.ids) if forgets else set[str]()
+        alike = yield from self._writer.redacting.comparable(talk.resource, standing(there, end.retracted), messages)
+        aligned = _aligned(*alike, history, known, branches=diverged != "keep")
+        gone = going(there, aligned.replaced, aligned.ids, end.history)
+        if gone and diverged == "copy":
+            return history, _branch(thread, there, gone, aligned.ids)
+        back = _back(there, messages, aligned.ids, end.retracted)
+        if (gone or back) and not (yield from retract(self._keys, resource, thread, end.last, gone, back)):
+            return history, None
+        old = _accepted(messages, history.ids, known) | _before_all(there, aligned.ids) if end.forgets else set[str]()
         known |= yield from recognise(self._keys, resource, thread, aligned.ids)
         forgotten = old - known.keys()
         named_ones = [*zip(aligned.ids, messages, strict=True)]
@@ -176,10 +219,14 @@ class Syncing:
         there_already = [name in forgotten | same or _is_known(known.get(name), each) for name, each in named_ones]
         sent = [n for n, is_there in enumerate(there_already) if not is_there]
         ready = self._ready(talk._replace(messages=_dated(there, aligned.ids, messages, sent)), aligned.ids, sent)
-        tally = yield from self._sent(talk, ready, aligned.ids[-1], end)
+        tally = yield from self._sent(talk, ready, aligned.ids[-1], end.last)
         if tally is None:
             return history, None
-        found = _synced(tally, len(messages) - len(sent))._replace(diverged_at=aligned.diverged_at)
+        found = _synced(tally, len(messages) - len(sent))._replace(
+            diverged_at=aligned.diverged_at,
+            retracted=tuple(each.id for each in gone),
+            restored=tuple(each.id for each in back),
+        )
         records = [b"" if name in forgotten else _kept_record(name, each, known) for name, each in named_ones]
         return _History(history.said, aligned.ids, records), found
 
@@ -322,7 +369,12 @@ def _same(there: Sequence[Message], messages: Sequence[Message], ids: Sequence[s
 
 
 def _aligned(
-    there: Sequence[Message], messages: Sequence[Message], history: _History, known: Collection[str]
+    there: Sequence[Message],
+    messages: Sequence[Message],
+    history: _History,
+    known: Collection[str],
+    *,
+    branches: bool,
 ) -> Aligned:
     """Where its messages are. One that was an edit of a kept one may be kept itself by now: another client's branch."""
     said = [said_by(message) + message.id.encode() for message in messages]
@@ -331,10 +383,33 @@ def _aligned(
         structs.replace(message, id=name) if name in known and name not in edited else message
         for name, message in zip(history.ids, messages, strict=True)
     ]
-    aligned = align(there, certain, said, history.ids)
+    aligned = align(there, certain, said, history.ids, branches=branches)
     if aligned.edited and not any(message.id for message in messages):
         return going_on(not_rests(there), certain, said) or aligned
     return aligned
+
+
+def _back(
+    there: Sequence[Message], messages: Sequence[Message], ids: Sequence[str], retracted: Collection[bytes]
+) -> list[Message]:
+    """What is retracted of a history that has it again, with the rests of what grew."""
+    again = [
+        structs.replace(message, id=name)
+        for name, message in zip(ids, messages, strict=True)
+        if mark(name) in retracted
+    ]
+    those = {each.id for each in again}
+    return again + [each for each in there if continues(each) in those and is_retracted(each, retracted)]
+
+
+def _branch(thread: str, there: Sequence[Message], gone: Sequence[Message], ids: Sequence[str]) -> _Branch:
+    """Up to which message both are the same, and the thread that goes on from there: of a history it is always the same."""
+    first = {each.id for each in gone}
+    until = next((n for n, each in enumerate(there) if each.id in first), 0)
+    shared = [each.id for each in there[:until] if each.id in {*ids}]
+    last = shared[-1] if shared else ""
+    at = ids.index(last) + 1 if last else 0
+    return _Branch(last, f"{thread[:_LONGEST_NAME]}.{mark(thread + ids[at]).hex()[:_DIGITS]}")
 
 
 def _accepted(messages: Sequence[Message], ids: Sequence[str], known: Collection[str]) -> set[str]:

@@ -135,6 +135,7 @@ class _ToldHit:
             said = escape(excerpt(hit.text, self._asked, longest))
             return f"Thread {hit.thread_id}, in your notes as {hit.covered_by or f'{hit.kind} {hit.id}'}:\n{said}"
         covers = f", in your notes as {hit.covered_by}" if hit.covered_by else ""
+        covers += ", retracted from its conversation" if hit.id in hit.retracted else ""
         turns = [self._turn(turn, self._part(turn, said, longest)) for turn, said in self._turns]
         return "\n".join([f"Thread {hit.thread_id}{self._whose}, message {hit.id}{covers}:", *turns])
 

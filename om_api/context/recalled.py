@@ -44,19 +44,21 @@ def recalled_section(
     """Show hits, the best first, while the view has room; `shown` are ids of the thread's own messages in view.
 
     What stands in `notes` word for word is left out. Of a long message the part is shown that has the words. A turn beside a
-    hit is shown with it, where there is room. What is found in another memory than the `resource`'s says in whose.
+    hit is shown with it, where there is room. What is retracted is not shown. What is found in another memory than the
+    `resource`'s says in whose.
     """
     lines = _Lines(thread, view, count)
     kept: list[RecalledHit] = []
     for hit in hits:
         whose = "" if hit.resource_id == resource else hit.resource_id
         own = () if whose else shown
-        if hit.message is None or _is_shown(hit.message, own, notes, thread):
+        gone = hit.id in hit.retracted
+        if hit.message is None or gone or _is_shown(hit.message, own, notes, thread):
             continue
         if lines.take(hit.message, hit.matched, _LONGEST, whose):
             kept.append(hit)
             for message in (*hit.before[-1:], *hit.after[:1]):
-                if not _is_shown(message, own, notes, thread):
+                if message.id not in hit.retracted and not _is_shown(message, own, notes, thread):
                     lines.take(message, hit.matched, _AROUND, whose)
     return RecalledSection(lines.text, tuple(kept)) if kept else NOTHING
 

@@ -144,7 +144,8 @@ class Rendering:
         today = datetime.fromtimestamp(now_ms / 1000, view.zone).date()
         aged = self._aged(observations, _told(snapshot), today)
         task, others, counts = _task(snapshot, observations, view), snapshot.others, snapshot.other_counts
-        return Moment(task, others, counts, aged, view, today, unavailable, omitted, _of_thread(snapshot))
+        moment = Moment(task, others, counts, aged, view, today, unavailable, omitted, _of_thread(snapshot))
+        return moment._replace(retracted=snapshot.retracted, valid_again=snapshot.valid_again)
 
 
 def build(

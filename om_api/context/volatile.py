@@ -31,7 +31,8 @@ class Moment(NamedTuple):
     `news` are other memories' notes that came since the own last activation.
 
     `omitted` is how many of the thread's own messages have no room, where that is to be said; `kept` what of the working memory
-    changed since it was shown, `recalled` what was looked up, `added` what hooks have stand here.
+    changed since it was shown, `recalled` what was looked up, `added` what hooks have stand here. `retracted` and
+    `valid_again` are quotes of the thread's messages.
     """
 
     task: CurrentTask
@@ -47,6 +48,8 @@ class Moment(NamedTuple):
     recalled: str = ""
     news: Sequence[News] = ()
     added: str = ""
+    retracted: Sequence[str] = ()
+    valid_again: Sequence[str] = ()
 
 
 def volatile_blocks(moment: Moment, count: Callable[[str], int]) -> list[Block]:
@@ -57,6 +60,8 @@ def volatile_blocks(moment: Moment, count: Callable[[str], int]) -> list[Block]:
     others = excerpts(moment.others, moment.counts, moment.view, count)
     told = [*([_UNAVAILABLE] if moment.unavailable else []), *_omitted(moment.omitted)]
     told += [LOOKUP] if moment.aged is None and moment.counts else []  # a preamble says it, once there is one
+    told += _quoted("Retracted in this conversation, no longer valid", moment.retracted)
+    told += _quoted("Valid again in this conversation", moment.valid_again)
     said = [*told, *_task(moment.task, moment.today), moment.kept, *map(_news, moment.news), *_added(moment.added)]
     said += others.sections
     said = [*filter(None, said)]
@@ -66,6 +71,10 @@ def volatile_blocks(moment: Moment, count: Callable[[str], int]) -> list[Block]:
     lines = filter(None, [today, *(moment.aged or ()), *said, others.rest, moment.recalled])
     text = moment.signer.framed("system-reminder", "\n".join(lines))
     return [Block(kind="volatile", role="user", text=text, stable=False, tokens=count(text))]
+
+
+def _quoted(what: str, quotes: Sequence[str]) -> list[str]:
+    return ["\n".join([f"{what}:", *(f"- {escape(quote)}" for quote in quotes)])] if quotes else []
 
 
 def _added(text: str) -> list[str]:

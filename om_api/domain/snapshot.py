@@ -22,11 +22,13 @@ class ComposedNotes(msgspec.Struct, kw_only=True):
 class Snapshot(msgspec.Struct, kw_only=True):
     """Everything a scope's context is made of, read at one instant.
 
-    `messages` are the own thread's raw messages, sealed ones included, by score; `unread` older ones were not read. `others` are
-    the newest raw messages of other threads (oldest first in each), `other_counts` how many each holds. `signing_key` is the
-    resource's secret, "" while it has none. `working` are the working memories of the thread and, under "", of the resource.
-    `stands_for` is the thread that the name stands for by which it was asked for, "" where that is no alias. `composed` are
-    other memories' notes, in the order they were asked for; `left_out` says of those that are not among them why.
+    `messages` are the own thread's raw messages, sealed ones included, by score, without those that are retracted; `unread` older
+    ones were not read. Of the retracted `retracted` quotes what notes may hold, `valid_again` what came back that no note may
+    hold; `marks` are those of all of them. `others` are the newest raw messages of other threads (oldest first in each),
+    `other_counts` how many each holds. `signing_key` is the resource's secret, "" while it has none. `working` are the working
+    memories of the thread and, under "", of the resource. `stands_for` is the thread that the name stands for by which it was
+    asked for, "" where that is no alias. `composed` are other memories' notes, in the order they were asked for; `left_out`
+    says of those that are not among them why.
     """
 
     scope: Scope
@@ -34,6 +36,9 @@ class Snapshot(msgspec.Struct, kw_only=True):
     record: Record
     messages: list[Message]
     unread: int = 0
+    retracted: list[str] = []
+    valid_again: list[str] = []
+    marks: frozenset[bytes] = frozenset()
     chunks: list[Chunk]
     observations: list[Stored]
     generation: Generation | None = None

@@ -6,7 +6,7 @@ of the thread is taken for that, and is told; said again later, behind something
 
 from collections.abc import Sequence
 
-from om_api.domain.history import named
+from om_api.domain.histories.history import named
 from om_api.domain.identity import said_by
 from om_api.domain.messages import Message
 

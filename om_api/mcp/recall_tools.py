@@ -105,7 +105,14 @@ async def browse(services: ToolServices, asked: BrowseTurns) -> str:
         raise NotFoundError(". ".join([says, *missing]))
     zone = services.zone(resource)
     turns = (*found.before, found.message, *found.after)
-    told = [turn_of(turn, zone, "> " if turn is found.message else "  ") for turn in turns]
+    told = [
+        turn_of(
+            turn,
+            zone,
+            ("> " if turn is found.message else "  ") + ("(retracted) " if turn.id in found.retracted else ""),
+        )
+        for turn in turns
+    ]
     text = "\n".join([f"Thread {found.message.thread_id}:", *told, *_beyond(found), *missing])
     return page_of(text, asked.cursor, asked.max_tokens, services.count)
 

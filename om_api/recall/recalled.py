@@ -19,7 +19,8 @@ class RecalledHit(msgspec.Struct, frozen=True, kw_only=True):
     (Unix ms). `matched` are the words of the query that it has, as the query says them, `weights` what each of them is worth,
     the rarer the more; `score` orders hits of one answer, `certainty` (0 to 1) tells a find from chance. `covered_by` says what
     stands for a message in a context: `observation <id>`, `generation <n>`, or "" while it is read as it was said; of what was
-    set aside `group <name>`. `resource_id` is whose memory it was found in.
+    set aside `group <name>`. `resource_id` is whose memory it was found in. `retracted` are the ids of those of these messages
+    that their conversation no longer has.
     """
 
     kind: Kind
@@ -37,6 +38,7 @@ class RecalledHit(msgspec.Struct, frozen=True, kw_only=True):
     before: tuple[Message, ...] = ()
     after: tuple[Message, ...] = ()
     resource_id: str = ""
+    retracted: tuple[str, ...] = ()
 
 
 class Recalled(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,7 +64,8 @@ class Browsed(msgspec.Struct, frozen=True, kw_only=True):
     """A message in its thread: the turns before it, itself, and those after, oldest first; None where nothing is kept of it.
 
     `earlier` and `later` say whether the thread goes on beyond them: browse on from the first or the last message. `partial` says
-    why the archive was not looked through, "" if it was, or if there is none.
+    why the archive was not looked through, "" if it was, or if there is none. `retracted` are the ids of those of these messages
+    that their conversation no longer has.
     """
 
     message: Message | None
@@ -71,3 +74,4 @@ class Browsed(msgspec.Struct, frozen=True, kw_only=True):
     earlier: bool = False
     later: bool = False
     partial: str = ""
+    retracted: tuple[str, ...] = ()

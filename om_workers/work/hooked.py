@@ -35,7 +35,7 @@ class Hooks:
     def heard(self, read: Sealed) -> list[Message]:
         """The messages of a chunk as the model is to read them: with other contents, or fewer of them."""
         redactor, told = self._redactor(read.scope), Redactions()
-        seen = [redactor.message(each, told) for each in read.messages] if redactor else read.messages
+        seen = [redactor.message(each, told) for each in read.heard] if redactor else read.heard
         messages = [{**msgspec.json.decode(encode_message(each)), "at": each.at} for each in seen]
         given = {"thread": read.chunk.thread, "chunk": read.chunk.id, "messages": messages}
         said = self._ask(read.scope, "before_observe", given)["messages"]

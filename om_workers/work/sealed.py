@@ -1,11 +1,12 @@
 """Sealed chunks: which of them share a call, what the Observer reads of one, and the observation that becomes of it."""
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
 
+from om_api.domain.histories.retraction import standing
 from om_api.domain.kept.extractors import TITLE, Extracted
 from om_api.domain.kept.titles import SUGGESTED
 from om_api.domain.messages import Message
@@ -16,6 +17,7 @@ from om_api.recall.segment import encode
 from om_api.store.driver.steps import batch, each
 from om_api.store.index.indexing import of_messages
 from om_api.store.memory import decoding, model_cooldown, reading, scope_state
+from om_api.store.memory.known import retracted
 from om_api.store.memory.scope_state import ScopeState
 from om_api.store.working import working
 from om_api.telemetry import spans
@@ -33,7 +35,8 @@ class Sealed(NamedTuple):
 
     `waits`: its resource waits for a model that can observe something. `kept` is what the sections of extractors say so far
     of its thread and of the whole memory, by their slugs, `marks` what the notes before only quote. `changed` are the messages
-    as hooks left them, None where none did. `own_calls` are ids of calls of own tools in earlier chunks.
+    without what is retracted, as hooks left them; None where all are as they came. `own_calls` are ids of calls of own tools in
+    earlier chunks.
     """
 
     state: ScopeState
@@ -97,9 +100,10 @@ def read(services: Services, scope: Scope, ids: Sequence[str], seen: ScopeState 
         batch(
             working.read_each(keys, resource, ["", *(chunk.thread for chunk in chunks)]),
             reading.own_calls(keys, resource, [chunk.thread for chunk in chunks]),
+            retracted(keys, resource, [chunk.thread for chunk in chunks]),
         ),
     )
-    state, (stored, threads, messages, waits, generations, (fields, own)) = services.run(
+    state, (stored, threads, messages, waits, generations, (fields, own, gone)) = services.run(
         scope_state.look_beside(keys, scope, beside, known.keys())
     )
     pending = [decoding.as_observation(chunk.observation) for chunk in state.chunks if chunk.observation]
@@ -109,10 +113,27 @@ def read(services: Services, scope: Scope, ids: Sequence[str], seen: ScopeState 
     sections = [_kept(kept, thread.id, fields) | _title(pending, thread) for thread in threads]
     marks = marks_in([*(each.text for each in generations), *(each.text for each in before)])
     return [
-        Sealed(state, now[chunk.id], said, before, _task(pending, thread), waits, says, marks, None, own[chunk.thread])
+        Sealed(
+            state,
+            now[chunk.id],
+            said,
+            before,
+            _task(pending, thread),
+            waits,
+            says,
+            marks,
+            _standing(said, gone[chunk.thread]),
+            own[chunk.thread],
+        )
         for chunk, thread, said, says in zip(chunks, threads, messages, sections, strict=True)
         if chunk.id in now
     ]
+
+
+def _standing(messages: list[Message], marks: Collection[bytes]) -> list[Message] | None:
+    """The messages of a chunk without those that are retracted; None where none is."""
+    left = standing(messages, marks)
+    return left if len(left) < len(messages) else None
 
 
 def _kept(extracted: Extracted, thread: str, fields: Mapping[str, KeptFields]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ def _sync(world, *texts):
     """By a client that remembers nothing; a text may have an id: "id=text"."""
     named = [text.rpartition("=")[::2] for text in texts]
     messages = [Message(role="user", content=text, id=name) for name, text in named]
-    return type(world).face(world.settings, client=world.client).sync(messages, "harold", "t-1")
+    return type(world).face(world.settings, client=world.client).sync(messages, "harold", "t-1", diverged="keep")
 
 
 def _texts(world):

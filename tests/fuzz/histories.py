@@ -31,7 +31,7 @@ class Edit(NamedTuple):
     was: Turn
 
 
-def sync(game, history: Sequence[Turn], edit: Edit | None = None, cut: Sequence[Turn] = ()):
+def sync(game, history: Sequence[Turn], edit: Edit | None = None, cut: Sequence[Turn] = (), diverged: str = "keep"):
     """A client syncs its history, after it was answered the last time; one turn is edited, or some were cut off its end."""
     resource, thread, turns, om = game.resource, game.thread, list(history), game.world.om
     ids = tuple(turn.name for turn in turns if turn.name)
@@ -48,7 +48,7 @@ def sync(game, history: Sequence[Turn], edit: Edit | None = None, cut: Sequence[
     def work():
         try:
             due = _due(game, push, [turn in fresh for turn in turns], edit, cut)
-            synced = tried(lambda: om.sync(messages, resource, thread))
+            synced = tried(lambda: om.sync(messages, resource, thread, diverged=diverged))
             must(f"{names}: ids of {synced}", len(turns), len({*synced.ids}))
             judged = undisturbed() and due
             if judged:
@@ -240,4 +240,4 @@ def sync_branched(game):
     at = game.dice.randrange(1, len(history) + 1)
     cut = history[at:]
     history[at:] = _more(game, game.dice.randrange(1, 3), ok=False)
-    sync(game, history, cut=cut)
+    sync(game, history, cut=cut, diverged=game.dice.choice(["keep", "follow"]))

@@ -6,7 +6,7 @@ import { checkedId, newId } from "./ids.js";
 import { LastContexts } from "./last_contexts.js";
 import { type Asked, Transport, encoded } from "./transport.js";
 import type {
-  Alias, Aliased, Around, Call, Context, Copied, Event, Forced, Format, Generation, KeptMessage, Message, Observation, Options, Place, Recalled,
+  Alias, Aliased, Around, Call, Context, Copied, Diverged, Event, Forced, Format, Generation, KeptMessage, Message, Observation, Options, Place, Recalled,
   Extracted, HookState, NoteGroup, RecallOptions, Receipt, Redacted, Stats, Synced, Thread, ThreadChange, WorkingChange, WorkingMemory,
 } from "./types.js";
 import { Unsent, type Waiting } from "./waiting.js";
@@ -89,13 +89,16 @@ export class ObservationalMemory {
   /**
    * Add what is new of a thread's whole history, as you hold it, with ids or without.
    *
+   * Where it replaces stored messages, as after an edit, an undo or a new answer, `diverged` says what happens: "follow" (the
+   * default) retracts these, "copy" continues in a copy of the thread, whose id is `thread_id`, "keep" adds what is new beside them.
+   *
    * While the memory is away and it fails open, nothing waits: the next sync brings it all.
    */
-  async sync(messages: readonly Message[], options: Place & Call = {}): Promise<Synced> {
+  async sync(messages: readonly Message[], options: Place & Call & { diverged?: Diverged } = {}): Promise<Synced> {
     const { resource, thread } = this.#place(options);
     try {
       if (this.#unsent.all.length) await this.#sentAfterThoseThatWait([], options);
-      const body = { messages: messages.map(bare) };
+      const body = { messages: messages.map(bare), ...(options.diverged ? { diverged: options.diverged } : {}) };
       const found = await this.#transport.json<Synced>(`${pathOf(resource, thread)}/sync`, { method: "POST", body, ...this.#call(options) });
       this.#away = false;
       return found;
@@ -103,7 +106,7 @@ export class ObservationalMemory {
       if (!this.#failOpen) throw error;
       this.#lost(error);
       const ids = messages.map((message) => String((message as { id?: unknown }).id ?? ""));
-      return { ids, added: 0, known: 0, grown: [], changed: [], diverged_at: null, unavailable: true };
+      return { ids, added: 0, known: 0, grown: [], changed: [], diverged_at: null, retracted: [], restored: [], thread_id: thread, unavailable: true };
     }
   }
 

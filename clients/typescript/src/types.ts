@@ -8,6 +8,8 @@ type Query<Name extends keyof operations> = NonNullable<operations[Name]["parame
 export type Receipt = Schemas["Added"];
 /** What became of a history that was synced. */
 export type Synced = Schemas["SyncedHistory"] & { unavailable?: true };
+/** What happens where a history replaces stored messages. */
+export type Diverged = NonNullable<Schemas["GivenHistory"]["diverged"]>;
 export type ContextBlock = Schemas["ContextBlock"];
 export type KeptMessage = Schemas["KeptMessage"];
 export type Recalled = Schemas["RecallAnswer"];

@@ -1,12 +1,13 @@
 """What recall found, as it is told: with what it says, the turns around it, and what stands for it in contexts."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import msgspec
 
 from om_api.client.recall.around import PAD, WIDE, Surroundings, Window, surroundings, window
 from om_api.client.recall.recall_index import RecallIndex
 from om_api.client.recall.recall_notes import NotedPart
+from om_api.domain.histories.retraction import retracted_ids
 from om_api.domain.messages import Message
 from om_api.domain.notes.lineage import covered
 from om_api.domain.tool_calls import OwnCalls
@@ -56,7 +57,9 @@ class Hits:
         beside = yield from self.beside(index, places, around, around, raw=raw, noted_only=noted_only)
         covers = yield from self._covers(index, {place.chunk for place in places} - {""})
         told = {
-            (id(hit.source), hit.place): _of_message(hit, found, place.chunk, covers.get(place.chunk, ""))
+            (id(hit.source), hit.place): _of_message(
+                hit, found, place.chunk, covers.get(place.chunk, ""), index.retracted.get(place.thread, ())
+            )
             for hit, place, found in zip(messages, places, beside, strict=True)
             if found
         }
@@ -141,7 +144,7 @@ def _is_cut(found: Surroundings | None, own: Window) -> bool:
     return found is not None and not found.whole and (own.earlier or own.later)
 
 
-def _of_message(hit: Hit, found: Surroundings, chunk: str, covers: str) -> RecalledHit:
+def _of_message(hit: Hit, found: Surroundings, chunk: str, covers: str, marks: Collection[bytes]) -> RecalledHit:
     if hit.source.check(hit.place) != check_of(found.message.id):
         raise MovedError(chunk)
     before, own, after = _without_own(found)
@@ -160,6 +163,7 @@ def _of_message(hit: Hit, found: Surroundings, chunk: str, covers: str) -> Recal
         message=own,
         before=before,
         after=after,
+        retracted=retracted_ids((*before, own, *after), marks),
     )
 
 

@@ -52,6 +52,7 @@ class RecallIndex:
         self._activated: Mapping[str, MemoryPlace] = {}
         self._sealed: _Sealed | None = None  # made when it is asked for
         self.memories: Sequence[MemoryPlace] = ()
+        self.retracted: Mapping[str, frozenset[bytes]] = {}  # marks of what is retracted, by thread
         self.aside: Mapping[
             MemoryPlace, SetAside
         ] = {}  # of each memory as it is now what it set aside, once it was read
@@ -73,7 +74,7 @@ class RecallIndex:
     def look(self, listed: Listing) -> dict[str, MemoryPlace]:
         """Take in what there is now; the chunks of which nothing is known yet."""
         self.threads, self.word, self._places = listed.threads, listed.scope, {**listed.sources, **listed.chunks}
-        self._activated, self.memories = listed.sources, listed.memories
+        self._activated, self.memories, self.retracted = listed.sources, listed.memories, listed.retracted
         self.newest, self._skipped = listed.newest, listed.skipped
         self.aside = {place: found for place, found in self.aside.items() if place in self.memories}
         present = [(place.epoch, name) for name, place in self._places.items()]

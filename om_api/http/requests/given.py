@@ -12,6 +12,7 @@ import msgspec
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, WithJsonSchema
 
+from om_api.client.syncing import Diverged
 from om_api.domain.learned import learned
 from om_api.domain.messages import MAX_TOKENS, TOO_LONG
 from om_api.domain.texts.surrogates import decode_json
@@ -64,10 +65,14 @@ class GivenMessages(_Asked):
     messages: list[GivenMessage] = Field(min_length=1, max_length=MAX_BATCH)
 
 
-class GivenHistory(BaseModel):
-    """The whole history of one thread as its client holds it, oldest first; its beginning may be missing."""
-
+class _AskedOfHistory(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
+
+    diverged: Diverged = Field(default="follow", description="what happens where the history replaces stored messages")
+
+
+class GivenHistory(_AskedOfHistory):
+    """The whole history of one thread as its client holds it, oldest first; its beginning may be missing."""
 
     messages: list[GivenMessage] = Field(min_length=1, max_length=MAX_HISTORY)
 
@@ -76,20 +81,26 @@ Given: TypeAlias = GivenMessages | GivenHistory
 
 
 @learned
-class _HistoryBody(msgspec.Struct, forbid_unknown_fields=True):
+class _Body(msgspec.Struct, forbid_unknown_fields=True):
     messages: list[msgspec.Raw]
 
 
 @learned
-class _PushBody(_HistoryBody):
+class _HistoryBody(_Body):
+    diverged: Any = "follow"
+
+
+@learned
+class _PushBody(_Body):
     replace: Any = False
 
 
 def take(body: bytes, kind: type[Given] = GivenMessages) -> Given:
     """What a body says, which is to be of a kind; raises RequestValidationError."""
+    form: type[_Body]
     form, most = (_PushBody, MAX_BATCH) if kind is GivenMessages else (_HistoryBody, MAX_HISTORY)
     try:
-        found: _HistoryBody = decode_json(body, partial(msgspec.json.decode, type=form))
+        found = decode_json(body, partial(msgspec.json.decode, type=form))
     except msgspec.ValidationError as error:
         raise _invalid("value_error", (), f"{error}: send an object with the field messages, a list") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -97,13 +108,11 @@ def take(body: bytes, kind: type[Given] = GivenMessages) -> Given:
     if not 1 <= len(found.messages) <= most:
         what = f"List should have 1 to {most:,} items, not {len(found.messages):,}"
         raise _invalid("too_long", ("messages",), what)
-    asked: dict[str, Any] = {"replace": _replace(found.replace)} if isinstance(found, _PushBody) else {}
-    return kind.model_construct(messages=[_message(n, bytes(raw)) for n, raw in enumerate(found.messages)], **asked)
-
-
-def _replace(said: Any) -> bool:
+    given = {name: getattr(found, name) for name in form.__struct_fields__ if name != "messages"}
     with _placed():
-        return _Asked.model_validate({"replace": said}).replace
+        asked = (_Asked if kind is GivenMessages else _AskedOfHistory).model_validate(given)
+    messages = [_message(n, bytes(raw)) for n, raw in enumerate(found.messages)]
+    return kind.model_construct(messages=messages, **{name: getattr(asked, name) for name in given})
 
 
 @contextmanager

@@ -73,8 +73,10 @@ class SyncedHistory(msgspec.Struct, frozen=True):
     """The ids a history's messages are kept under, how many were new, and how many are known as they are.
 
     `grown` say more than was kept, which is kept now; `changed` say something else, and nothing was changed.
-    `diverged_at` is the position from which on the history is not what was kept, null if it only goes on. Instructions
-    at the beginning (role system) are no part of a conversation: they are not kept, and their id is "".
+    `diverged_at` is the position from which on the history is not what was kept, null if it only goes on. `retracted` are the
+    ids of messages that the history has others for, which no context contains any more; `restored` are those that it has again.
+    `thread_id` is the thread that holds the history: a copy of the one in the path, where a branch continues in one.
+    Instructions at the beginning (role system) are no part of a conversation: they are not kept, and their id is "".
     """
 
     ids: tuple[str, ...]
@@ -83,6 +85,9 @@ class SyncedHistory(msgspec.Struct, frozen=True):
     grown: tuple[str, ...]
     changed: tuple[ChangedMessage, ...]
     diverged_at: int | None
+    retracted: tuple[str, ...]
+    restored: tuple[str, ...]
+    thread_id: str
 
 
 _EXAMPLE = {
@@ -104,7 +109,7 @@ _NAMED = (
     "s-ad0bbf9005b47847cae9b5f7d93311d8",
     "s-05f6d77fae0faa04808d3ac7d68f15a1",
 )
-_SYNCED = SyncedHistory(_NAMED, 1, 2, (), (), None)
+_SYNCED = SyncedHistory(_NAMED, 1, 2, (), (), None, (), (), "thread-1")
 
 
 @router.post("/messages", **needs(Role.WRITER, most=MAX_BODY), **answers(Added, _ADDED))
@@ -137,17 +142,21 @@ async def sync(
 ) -> Response:
     """Add what is new of a thread's whole history, as a client holds it, with ids or without.
 
-    A message without an id is known by what it says and what precedes it, so "ok" said twice is two messages. What was
-    edited changes nothing and is told as `changed`; where the history goes on otherwise than what is kept, what is new is
-    added, and `diverged_at` says from which message on. Repeat a request whose reply was lost.
+    A message without an id is known by what it says and what precedes it, so "ok" said twice is two messages. What says
+    something else under an id of its own changes nothing and is listed in `changed`. Where the history replaces stored
+    messages, as after an edit, an undo or a new answer, `diverged` says what happens: `follow` retracts the replaced messages,
+    `copy` continues in a copy of the thread, `keep` adds what is new beside them. Repeat a request whose reply was lost.
     """
     if len(given.messages) > MAX_BATCH:
         SHARE.get().large = True
     found = await memory(request).sync(
-        _messages(given.messages, resource, thread), resource, thread, pusher=key_of(request).pusher
+        _messages(given.messages, resource, thread),
+        resource,
+        thread,
+        diverged=given.diverged,
+        pusher=key_of(request).pusher,
     )
-    ids, added, known, grown, changed, diverged_at = found
-    return await rendered(lambda: SyncedHistory(ids, added, known, grown, _changed(changed), diverged_at))
+    return await rendered(lambda: SyncedHistory(**{**found._asdict(), "changed": _changed(found.changed)}))
 
 
 def _changed(found: tuple[Changed, ...]) -> tuple[ChangedMessage, ...]:

@@ -26,6 +26,7 @@ class RecallHit(msgspec.Struct, frozen=True, kw_only=True):
     query that it has, `weights` what each of them is worth, the rarer the more. `score` orders the hits of one answer,
     `certainty` (0 to 1) tells a find from chance. `covered_by` says what stands for a message in a context:
     `observation …`, `generation …`, or "" while it is shown as it was said. `resource_id` is whose memory it was found in.
+    `retracted` are the ids of those of these messages that their conversation no longer has.
     """
 
     kind: Kind
@@ -43,6 +44,7 @@ class RecallHit(msgspec.Struct, frozen=True, kw_only=True):
     before: tuple[KeptMessage, ...]
     after: tuple[KeptMessage, ...]
     resource_id: str
+    retracted: tuple[str, ...]
 
 
 class RecallAnswer(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,7 +67,8 @@ class MessageAround(msgspec.Struct, frozen=True, kw_only=True):
     """A message, and the turns of its thread before and after it, oldest first.
 
     `earlier` and `later` say whether the thread goes on beyond them: ask again around the first or the last. `partial` is there
-    where the archive could not be looked through, and says why.
+    where the archive could not be looked through, and says why. `retracted` are the ids of those of these messages that their
+    conversation no longer has.
     """
 
     thread_id: str
@@ -74,6 +77,7 @@ class MessageAround(msgspec.Struct, frozen=True, kw_only=True):
     after: tuple[KeptMessage, ...]
     earlier: bool
     later: bool
+    retracted: tuple[str, ...]
     partial: Partial = msgspec.UNSET
 
 
@@ -106,9 +110,12 @@ _HIT = RecallHit(
     before=(),
     after=(_ANSWERED,),
     resource_id="harold",
+    retracted=(),
 )
 _FOUND = RecallAnswer(query="flight", hits=(_HIT,), next=None, reason="", notes=(), left_out={})
-_AROUND = MessageAround(thread_id="thread-1", message=_SAID, before=(), after=(_ANSWERED,), earlier=False, later=True)
+_AROUND = MessageAround(
+    thread_id="thread-1", message=_SAID, before=(), after=(_ANSWERED,), earlier=False, later=True, retracted=()
+)
 
 
 @router.get("/recall", **needs(Role.READER), **answers(RecallAnswer, _FOUND))
@@ -178,6 +185,7 @@ def _in_its_thread(own: Message, found: Browsed) -> MessageAround:
         after=_kept(found.after),
         earlier=found.earlier,
         later=found.later,
+        retracted=found.retracted,
         partial=found.partial or msgspec.UNSET,
     )
 

@@ -9,6 +9,7 @@ import msgspec
 
 from om_api.domain import pieces
 from om_api.domain.errors import InvalidInputError
+from om_api.domain.histories.retraction import marks_of
 from om_api.domain.identity import KnownId, mark
 from om_api.domain.messages import Message
 from om_api.domain.notes.lineage import covered
@@ -396,6 +397,9 @@ def _coverage(held: ResourceDump) -> Iterator[Breach]:
         if thread and COMPLETE in held.tokens and not thread.startswith("?"):
             known = [(name, records.get(thread, {}).get(mark(name))) for name in names]
             yield from _ids(held, thread, key, known)
+    for thread, found in held.known.items():
+        if unknown := len(marks_of(found.get(b"@")) - records[thread].keys()):
+            yield Breach(held.of.known(thread), f"retracts {unknown} messages whose ids it does not know")
     told = set()
     for (_, name), keys in by_id.items():
         if len(keys) > 1 and tuple(keys) not in told:

@@ -47,13 +47,17 @@ class RecordLine(_Line, tag="record"):
 
 
 class ThreadLine(_Line, tag="thread"):
-    """A thread: when it was last heard of (null: no worker met it), how many unsealed messages and tokens are counted."""
+    """A thread: when it was last heard of (null: no worker met it), how many unsealed messages and tokens are counted.
+
+    `retracted` are the marks of messages that its conversation no longer has, in hex.
+    """
 
     thread: str
     at: float | None
     messages: int
     tokens: int
     fields: dict[str, Text]
+    retracted: str = ""
 
 
 class AliasLine(_Line, tag="alias"):

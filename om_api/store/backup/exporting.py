@@ -118,7 +118,10 @@ def _threads(found: "ExportSnapshot") -> Iterator[Line]:
         here = () if AWAY + thread.encode() in found.hash(of.tokens) else ("archived_at",)
         fields = _fields(found.hash(of.thread(thread)), without=here)
         at = met.get(thread.encode())
-        yield backup_format.ThreadLine(thread=thread, at=at, messages=messages, tokens=tokens, fields=fields)
+        retracted = found.hash(of.known(thread)).get(b"@", b"").hex()
+        yield backup_format.ThreadLine(
+            thread=thread, at=at, messages=messages, tokens=tokens, fields=fields, retracted=retracted
+        )
         yield from _messages(found.members(of.messages(thread)), thread=thread)
 
 
@@ -233,6 +236,7 @@ class ExportSnapshot:
         wanted |= {(of.aliases, "hash"), (of.working, "hash"), (of.redacted, "hash")}
         for thread in self.threads:
             wanted |= {(of.messages(thread), "zset"), (of.thread(thread), "hash"), (of.sources(thread), "zset")}
+            wanted.add((of.known(thread), "hash"))
         for scope in self.scopes:
             lists = {of.chunks(scope), of.observations(scope), of.reflections(scope)}
             wanted |= {(of.record(scope), "hash"), *((key, "zset") for key in lists)}

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from om_api.domain.errors import InvalidInputError
+from om_api.domain.histories.retraction import marks_of_hex
 from om_api.domain.notes.groups import check_name
 from om_api.domain.notes.pins import check_pins
 from om_api.domain.values import Chunk, Scope, check_id, new_id
@@ -21,7 +22,7 @@ from om_api.store.backup.backup_format import Line, Text, as_bytes
 from om_api.store.backup.staging import Staging
 from om_api.store.memory.decoding import AWAY, as_chunk, as_generation, as_observation, as_record
 from om_api.store.memory.keys import ResourceKeys
-from om_api.store.memory.known import COMPLETE, arriving, day_of, laid_out
+from om_api.store.memory.known import COMPLETE, arriving, day_of, laid_out, listed
 from om_api.store.working import working
 
 _MOST = 2**53  # what a double holds exactly: Redis' scores and Lua's numbers are doubles
@@ -67,6 +68,7 @@ class ImportValidator:
     _sources: dict[str, int] = field(default_factory=dict)
     _places: dict[str, tuple[str, int]] = field(default_factory=dict)  # of sources: thread, and when it was activated
     _ids: defaultdict[str, bytearray] = field(default_factory=lambda: defaultdict(bytearray))
+    _retracted: dict[str, list[bytes]] = field(default_factory=dict)  # by thread: marks and how each message stood
     _aliases: dict[str, str] = field(default_factory=dict)
     _away: list[str] = field(default_factory=list)
     _observed: set[str] = field(default_factory=set)
@@ -180,6 +182,7 @@ class ImportValidator:
         self._counts[thread] = _whole(line.messages, "messages"), _whole(line.tokens, "tokens")
         if line.at is not None:
             self.staging.put(self.of.threads, _number(line.at, "at"), thread.encode())
+        self._retracted[thread] = marks_of_hex(line.retracted)
         fields = _fields(line.fields)
         if fields.get("archived_at"):
             self._away.append(AWAY.decode() + thread)
@@ -268,7 +271,11 @@ class ImportValidator:
             if thread in self._aliases:  # what waits there for adoption is another one's
                 continue
             activated = sorted(at for own, at in self._places.values() if own == thread)
-            self.staging.fill(self.of.known(thread), laid_out(ids, {day_of(at): at for at in activated}))
+            known = laid_out(ids, {day_of(at): at for at in activated})
+            there = {record[:7] for record in listed(ids)}
+            if retracted := b"".join(each for each in self._retracted.get(thread, ()) if each[:7] in there):
+                known["@"] = retracted
+            self.staging.fill(self.of.known(thread), known)
         for made in self._segments.all():
             self.staging.write(self.of.segment(made.chunk), made.words, made.until)
         self.totals["threads"] = len(self._counts)

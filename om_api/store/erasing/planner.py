@@ -1,6 +1,6 @@
 """Finds in one memory what is to be erased, tier by tier, and plans what becomes of each place where it stands."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -8,6 +8,8 @@ import msgspec
 from msgspec.structs import replace
 
 from om_api.domain import pieces
+from om_api.domain.histories.retraction import QUOTED, quotes_of
+from om_api.domain.identity import mark
 from om_api.domain.kept.extractors import Extracted, extracted_without, without_told
 from om_api.domain.note_lines import Stripped, without
 from om_api.domain.notes.catalogue import group_named, says_nothing
@@ -285,9 +287,15 @@ class Planner:
                 field for field, text in thread.fields.items() if self._target.everywhere and self._target.lines([text])
             }
             tell |= {field for field in _NOTED if thread.fields.get(f"{field}_from") in named}
+            tell |= {field for field in QUOTED if self._quotes(quotes_of(thread.fields.get(field)), named)}
             own = [f"{field}{end}" for field in _NOTED if field in tell for end in ("_at", "_from", "_by")]
             found[name] = sorted({*tell, *own})
         return found
+
+    def _quotes(self, quotes: Mapping[str, str], named: Iterable[str]) -> bool:
+        """Whether one of them is of a message that goes, or tells it."""
+        told = self._target.everywhere and self._target.lines([*quotes.values()])
+        return bool(told) or not quotes.keys().isdisjoint(mark(name).hex() for name in named)
 
 
 def _told(correction: Correction) -> list[str]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from om_api.domain.histories.retraction import marks_of
 from om_api.domain.values import Scope
 from om_api.store.driver.replies import Pair, fields, number, scored
 from om_api.store.driver.steps import Batch, Steps, Words
@@ -19,7 +20,7 @@ class Listing(NamedTuple):
     `chunks` are those sealed and not yet activated, `sources` the observations that have messages behind them, each with the
     thread it is of ("": a chunk whose thread nobody said) and the epoch of its memory; `raw` is what is unsealed, by thread.
     `scope` is the stored word, None while nothing was ever sealed. `archived`: how many things stand in the archive.
-    `memories` are those that there are.
+    `memories` are those that there are, `retracted` the marks of what is retracted, by thread.
 
     `unsealed` is how many messages are raw and counted; where only the `newest` ones of each thread were read (0: all),
     `skipped` is how many older ones it has.
@@ -36,6 +37,7 @@ class Listing(NamedTuple):
     unsealed: int = 0
     newest: int = 0
     skipped: Mapping[str, int] = {}
+    retracted: Mapping[str, frozenset[bytes]] = {}
 
     def newest_of(self, most: int | None) -> int:
         """How many raw messages of each thread to read so that they are about `most` in all, a power of two; 0 = all."""
@@ -96,6 +98,7 @@ def _read(of: ResourceKeys, resource: str, threads: frozenset[str], word: str | 
         asked += [("ZRANGE", of.chunks(scope), 0, -1), ("HMGET", of.record(scope), "epoch", "generation")]
     for name in names:
         asked += [("ZRANGE", of.messages(name), -newest, -1, "WITHSCORES"), ("ZRANGE", of.sources(name), 0, -1)]
+        asked.append(("HGET", of.known(name), "@"))
         asked += [("ZCARD", of.messages(name))] if newest else []
     return Batch(asked, lambda replies: _listing(replies, names, scopes, newest))
 
@@ -109,10 +112,12 @@ def _listing(replies: Iterator[Any], names: list[str], scopes: list[Scope], newe
         memories[scope.thread] = place = MemoryPlace(scope.thread or "", scope, *map(_text, version))
         chunks |= dict.fromkeys(map(_text, listed), place)
     raw, sources, skipped = dict[str, list[Pair]](), dict[str, MemoryPlace](), dict[str, int]()
+    retracted = dict[str, frozenset[bytes]]()
     for name in names:
         raw[name] = scored(next(replies))
         place = (memories.get(name) or memories[None])._replace(thread=name)
         sources |= dict.fromkeys(map(_text, next(replies)), place)
+        retracted[name] = marks_of(next(replies))
         if newest:
             skipped[name] = number(next(replies)) - len(raw[name])
     counted = unsealed_threads(tokens)
@@ -120,7 +125,7 @@ def _listing(replies: Iterator[Any], names: list[str], scopes: list[Scope], newe
     now = int(time[0]) * 1000 + int(time[1]) // 1000
     places = [place for place in memories.values() if place.epoch]
     word, there = _text(stored) or None, number(archived)
-    return Listing(now, word, threads, chunks, sources, raw, there, places, unsealed, newest, skipped)
+    return Listing(now, word, threads, chunks, sources, raw, there, places, unsealed, newest, skipped, retracted)
 
 
 def _text(name: bytes | None) -> str:

@@ -132,7 +132,14 @@ if #records > 0 then
     end
   end
   ids.save(set)
-  redis.call('HDEL', to_known, '^') -- nobody can say how the two went on
+  redis.call('HDEL', to_known, '^', '%') -- nobody can say how the two went on
+  local there = ids.retracted(to_known)
+  for id, how in pairs(ids.retracted(known)) do
+    if not gone[id] then
+      there[id] = how
+    end
+  end
+  ids.retract(to_known, there)
   for field, value in pairs(fields) do
     local was = tonumber(redis.call('HGET', to_known, field) or '') or 0
     redis.call('HSET', to_known, field, string.format('%d', math.max(was, tonumber(value) or 0)))

@@ -14,6 +14,7 @@
 -- however large, and owed by those that come. What is owed is in `pace` and `pusher_pace`, until it is paid by time.
 -- A thread that is an alias of another one takes nothing. Who knows of an alias already names it beside the thread that it stands
 -- for: its history is that thread, no message follows, and it must still stand for it.
+-- A message of no history that comes again, as it is, is no longer retracted; one of a history that is retracted is `!apart`.
 -- A count that is more than follows is refused before anything is written: nothing ends a loop that a caller's number makes long.
 -- Returns {now, '!apart'} (no id has a !) for such a history; {now, '!limited', which of the four limits, in how many ms there is
 -- room again} for what comes too fast; {now, '!alias', thread, what it is an alias of ('': of none)}: of all of these nothing is written; else {now, due, [position, '' or the record kept]...} of what was known.
@@ -87,10 +88,15 @@ local function continues(group, last)
     return false -- what a plain ZADD left is not known yet, and may be what comes
   end
   local records = ids.listed(group.history)
-  local before = ids.open(group.known, records)
+  local before, retracted = ids.open(group.known, records), ids.retracted(group.known)
   for i = 1, #records do
     local was = ids.find(before, sub(records[i], 1, 7))
-    if not was or sub(was, 10) ~= sub(records[i], 10) then
+    if not was or sub(was, 10) ~= sub(records[i], 10) or retracted[sub(records[i], 1, 7)] then
+      return false
+    end
+  end
+  for _, id in ipairs(group.again) do
+    if retracted[id] then
       return false
     end
   end
@@ -151,6 +157,7 @@ for k = 5, #KEYS, 2 do
       return redis.error_reply('ERR a count of messages is not the number of those that follow')
     end
     local records, last, zadd, added, weight = {}, nil, {}, 0, 0
+    group.again = {}
     for i = 1, n do
       records[i] = ARGV[slot + i * 4 + 2]
     end
@@ -169,6 +176,7 @@ for k = 5, #KEYS, 2 do
         last = id
         group.parted = group.parted or added > 0
         local same = sub(was, 10) == sub(record, 10)
+        group.again[#group.again + 1] = same and id or nil
         reply[#reply + 1] = position + i - 1
         reply[#reply + 1] = same and '' or was
         messages, bytes = messages + (same and 0 or 1), bytes + (same and 0 or #ARGV[slot + i * 4 + 1])
@@ -183,6 +191,9 @@ for k = 5, #KEYS, 2 do
     end
     messages = messages + added
     group.set, group.zadd, group.added, group.weight = set, zadd, added, weight
+    if group.history == '-' and group.again[1] then
+      group.retracted = ids.retracted(group.known)
+    end
     local word = #group.history <= 8 and sub(group.history, 1, 1) or ''
     if word ~= '.' and (word ~= '-' or group.added > 0) then
       group.head = sub(records[n], 1, 7)
@@ -223,7 +234,13 @@ for g, group in ipairs(groups) do
     grown = grown + group.weight
   end
   if group.added > 0 or group.head then
-    ids.save(group.set, group.head)
+    ids.save(group.set, group.head, group.history ~= '-' and group.head)
+  end
+  for _, id in ipairs(group.retracted and group.again or {}) do
+    if group.retracted[id] then
+      group.retracted[id] = nil
+      ids.retract(group.known, group.retracted)
+    end
   end
   if own_wake or (scope == 'thread' and not wake) then
     if count + group.added > 0 and (count == 0 or not own_wake or after >= own_wake) then

@@ -1,9 +1,9 @@
--- snapshot(scope, tokens, record, chunks, observations, reflections, state, messages, threads, aliases, working, chunk_stem, sealed_stem, messages_stem; thread, excerpt, others, called, newest, others_chunks, [field]...)
+-- snapshot(scope, tokens, record, chunks, observations, reflections, state, messages, threads, aliases, working, chunk_stem, sealed_stem, messages_stem, known_stem; thread, excerpt, others, called, newest, others_chunks, [field]...)
 -- Reads everything a context is made of, whatever it is named at this instant: the way out when three MULTIs in a row met a chunk
 -- or a thread that they had not named. Costs the server more than a MULTI does, so it is not the first way. The only script that
 -- makes names: it cannot know them before it runs, and it writes nothing.
 -- Returns {replies as the MULTI gives them, chunk ids, those of them whose messages were read, other threads}.
-local scope, tokens, record, chunks, observations, reflections, state, messages, threads, aliases, working, chunk_stem, sealed_stem, messages_stem = unpack(KEYS, 1, 14)
+local scope, tokens, record, chunks, observations, reflections, state, messages, threads, aliases, working, chunk_stem, sealed_stem, messages_stem, known_stem = unpack(KEYS, 1, 15)
 local thread, excerpt, others, called = ARGV[1], -tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
 local newest, others_chunks = tonumber(ARGV[5]), tonumber(ARGV[6])
 
@@ -43,6 +43,9 @@ for i = 1, #replies[3], 2 do
     names[#names + 1] = name
     replies[#replies + 1] = redis.call('ZRANGE', messages_stem .. name, excerpt, -1, 'WITHSCORES')
   end
+end
+for i = 0, #names do
+  replies[#replies + 1] = redis.call('HGET', known_stem .. (names[i] or thread), '@')
 end
 replies[#replies + 1] = redis.call('ZRANGE', threads, 0, 2 * others, 'REV')
 return {replies, ids, read, names}

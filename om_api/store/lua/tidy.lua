@@ -35,12 +35,14 @@ for i = 1, #held, 2 do
     buckets[held[i]] = held[i + 1]
   end
 end
-local tidy_at, gone = redis.call('HGET', record, 'tidy_at'), 0
+local tidy_at, gone, retracted, again = redis.call('HGET', record, 'tidy_at'), 0, ids.retracted(known), false
 for at, bucket in pairs(next(over) and buckets or {}) do
   local rest = {}
   for _, each in ipairs(ids.listed(bucket)) do
     if not over[string.sub(each, 8, 9)] then
       rest[#rest + 1] = each
+    elseif retracted[string.sub(each, 1, 7)] then
+      retracted[string.sub(each, 1, 7)], again = nil, true
     end
   end
   gone = gone + #bucket / 16 - #rest
@@ -52,6 +54,9 @@ for at, bucket in pairs(next(over) and buckets or {}) do
 end
 for _, field in pairs(over) do
   redis.call('HDEL', known, field)
+end
+if again then
+  ids.retract(known, retracted)
 end
 if gone > 0 and redis.call('HINCRBY', known, '#', string.format('%d', -gone)) == 0 then
   redis.call('UNLINK', known)

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
+from om_api.domain.histories.retraction import marks_of
 from om_api.domain.values import Scope
 from om_api.store.driver.replies import Pair, fields, scored
 from om_api.store.memory.keys import ResourceKeys, working_fields
@@ -18,7 +19,7 @@ class Names(NamedTuple):
     """What a snapshot must name beforehand: the chunks, and other threads with raw messages.
 
     `sealed` names the chunks of which messages are read, with the rank of the first of them. `newest` is how many of the
-    thread's own raw messages are.
+    thread's own raw messages are. `owners` are the threads of chunks that are read.
     """
 
     scope: Scope
@@ -26,6 +27,7 @@ class Names(NamedTuple):
     others: tuple[str, ...]
     sealed: Mapping[str, int] = {}
     newest: int = NEWEST
+    owners: tuple[str, ...] = ()
 
 
 class ObservationsFound(Protocol):
@@ -73,6 +75,7 @@ class Answers(NamedTuple):
     """The replies of one look, told apart. `known` is how many observations there are, `newest` the threads heard of last.
 
     `own` are the newest raw messages of the thread, which are not sealed, of `members`; `sealed` those of chunks that were read.
+    `retracted` are the marks of what is retracted, by thread.
 
     `stands` is the thread that the name stands for which was asked for, if it is an alias.
     """
@@ -93,6 +96,7 @@ class Answers(NamedTuple):
     details: Mapping[str, Mapping[bytes, bytes]]
     sealed: Mapping[str, list[Pair]]
     others: Mapping[str, list[Pair]]
+    retracted: Mapping[str, frozenset[bytes]]
     newest: Sequence[bytes]
 
 
@@ -123,7 +127,13 @@ def commands(
         if not held or chunk not in held.sealed
     ]
     asked += [("ZRANGE", of.messages(other), -EXCERPT_MESSAGES, -1, "WITHSCORES") for other in known.others]
+    asked += [("HGET", of.known(name), "@") for name in _shown(thread, known)]
     return [*asked, ("ZRANGE", of.threads, 0, 2 * OTHERS, "REV")]
+
+
+def _shown(thread: str, known: Names) -> list[str]:
+    """The threads whose messages a context may show, as far as they are known."""
+    return [*dict.fromkeys([thread, *known.others, *known.owners])]
 
 
 def _observations(key: str, held: HeldMemory | None) -> tuple[Any, ...]:
@@ -132,7 +142,7 @@ def _observations(key: str, held: HeldMemory | None) -> tuple[Any, ...]:
     return ("ZRANGE", key, format(held.observations[-1][1], ".17g"), "+inf", "BYSCORE", "WITHSCORES")
 
 
-def answers(replies: Sequence[Any], known: Names, held: HeldMemory | None) -> Answers:
+def answers(replies: Sequence[Any], thread: str, known: Names, held: HeldMemory | None) -> Answers:
     """What was replied to `commands`."""
     time, scope, tokens, record, chunks, observations, count, reflections, state, *more = replies[:_FIXED]
     own, members, stands, working = more
@@ -156,5 +166,6 @@ def answers(replies: Sequence[Any], known: Names, held: HeldMemory | None) -> An
         details=details,
         sealed={chunk: kept[chunk] if chunk in kept else scored(next(rest)) for chunk in known.sealed},
         others={other: scored(next(rest)) for other in known.others},
+        retracted={name: marks_of(next(rest)) for name in _shown(thread, known)},
         newest=replies[-1],
     )

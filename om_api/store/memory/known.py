@@ -3,12 +3,13 @@
 import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
+from om_api.domain.histories.retraction import MOST_QUOTES, marks_of, quote_of
 from om_api.domain.identity import GOES_ON, KnownId, continues, further_id, mark, record_of, whole_of
 from om_api.domain.messages import Message
 from om_api.domain.values import Scope
-from om_api.store.driver.replies import as_fields, as_list, as_pairs, number
+from om_api.store.driver.replies import as_bytes, as_fields, as_list, as_pairs, number
 from om_api.store.driver.steps import Batch, Steps, Verb, batch, by_name
 from om_api.store.memory.decoding import parsed_once
 from om_api.store.memory.keys import Keys, ResourceKeys
@@ -31,13 +32,42 @@ def recognise(keys: Keys, resource: str, thread: str, names: Collection[str]) ->
     return {name: KnownId.of(record) for name, record in zip(names, found, strict=True) if record}
 
 
-def head(keys: Keys, resource: str, thread: str) -> Batch[tuple[bytes, bool]]:
-    """The id that a thread ended with when something was accepted last, as 7 bytes (zeros: none), and whether it has forgotten.
+class Ending(NamedTuple):
+    """How a thread ended when something was accepted last, by the 7 bytes of an id (zeros: none), and what is retracted of it.
 
-    It has since messages of it expired, or their owner forgot them, until it is cleared.
+    `forgets` is true once messages of it expired, or were removed by their owner, until it is cleared. `history` is the id
+    that the last history ended with.
     """
-    return as_fields("HMGET", keys.of(resource).known(thread), "^", "~").then(
-        lambda found: (found[0] or bytes(7), bool(found[1]))
+
+    last: bytes
+    forgets: bool
+    retracted: frozenset[bytes]
+    history: bytes
+
+
+def ending(keys: Keys, resource: str, thread: str) -> Batch[Ending]:
+    """How a thread ended."""
+    return as_fields("HMGET", keys.of(resource).known(thread), "^", "~", "@", "%").then(
+        lambda found: Ending(found[0] or bytes(7), bool(found[1]), marks_of(found[2]), found[3] or b"")
+    )
+
+
+def retracted(keys: Keys, resource: str, threads: Collection[str]) -> Batch[Mapping[str, frozenset[bytes]]]:
+    """The marks of what is retracted, by thread."""
+    of = keys.of(resource)
+    return by_name(sorted({*threads}), lambda name: as_bytes("HGET", of.known(name), "@").then(marks_of))
+
+
+def retract(
+    keys: Keys, resource: str, thread: str, last: bytes, gone: Sequence[Message], back: Sequence[Message]
+) -> Steps[bool]:
+    """Retract messages, and take others back; False, and nothing is done, unless the thread still ends with the mark `last`."""
+    of = keys.of(resource)
+    args: list[Any] = [last, MOST_QUOTES, len(gone)]
+    args += [word for each in gone for word in (mark(each.id), quote_of(each, noted=True))]
+    args += [word for each in back for word in (mark(each.id), quote_of(each, noted=False))]
+    return (
+        yield from Verb("retract", [of.known(thread), of.thread(thread)], args, lambda reply: reply != b"superseded")
     )
 
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
+from om_api.domain.histories.retraction import quotes_of, standing
 from om_api.domain.messages import Message
 from om_api.domain.snapshot import ComposedNotes, Snapshot
 from om_api.domain.values import Chunk, Generation, Observation, Scope, Stored, ThreadState, to_ms
@@ -35,6 +36,7 @@ from om_api.store.memory.decoding import (
 )
 from om_api.store.memory.instant import lasts
 from om_api.store.memory.keys import Keys, ResourceKeys, histories, working_fields
+from om_api.store.memory.known import retracted
 
 _TRIES = 3
 _FEW = 8  # chunks that are read whole before it is known of which threads they are: it saves a round trip
@@ -90,11 +92,14 @@ def snapshot(
         elif whole is None or composed is None:
             past.held = None if whole is None else past.held
         elif set(named.chunks) <= set(known.chunks) and _is_read(named, known):
-            return _assemble(thread, named, found._replace(observations=whole), past, composed)
+            found = yield from _marked(keys, resource, found._replace(observations=whole))
+            return _assemble(thread, named, found, past, composed)
         else:
             known = named._replace(chunks=tuple(dict.fromkeys((*named.chunks, *known.chunks))))
     found, known = yield from _settled(keys.of(resource), thread, known, beside.name)
-    known = known._replace(sealed=_sealed(thread, known.chunks, found, known.newest))
+    sealed = _sealed(thread, known.chunks, found, known.newest)
+    known = known._replace(sealed=sealed, owners=_owners(found, sealed))
+    found = yield from _marked(keys, resource, found)
     return _assemble(thread, known, found, past, (yield from _noted(keys, beside)))
 
 
@@ -110,7 +115,15 @@ def _looked(
     asked = [*own, *beside.reader.commands(keys, beside.resources)]
     replies = yield from Batch(asked, list[Any], packed=past.pack(tuple(asked)))
     composed = beside.reader.take(beside.resources, replies[len(own) :])
-    return answers(replies[: len(own)], known, held), composed
+    return answers(replies[: len(own)], thread, known, held), composed
+
+
+def _marked(keys: Keys, resource: str, found: Answers) -> Steps[Answers]:
+    """What was found, with the marks of threads of which only a chunk was named, and not whose it is."""
+    if not (lacking := {*_owners(found, found.sealed)} - found.retracted.keys()):
+        return found
+    more = yield from retracted(keys, resource, lacking)
+    return found._replace(retracted={**found.retracted, **more})
 
 
 def _noted(keys: Keys, beside: Beside) -> Steps[NotesByName]:
@@ -122,21 +135,22 @@ def _noted(keys: Keys, beside: Beside) -> Steps[NotesByName]:
 def _settled(of: ResourceKeys, thread: str, known: Names, name: str = "") -> Steps[tuple[Answers, Names]]:
     scope = known.scope
     fixed = [of.scope, of.tokens, of.record(scope), of.chunks(scope), of.observations(scope), of.reflections(scope)]
-    stems = [of.chunk(""), of.sealed(""), of.messages("")]
+    stems = [of.chunk(""), of.sealed(""), of.messages(""), of.known("")]
     others = OTHERS if scope.thread is None else 0
     names = [*fixed, of.thread(thread), of.messages(thread), of.threads, of.aliases, of.working, *stems]
     args = [thread, EXCERPT_MESSAGES, others, name or thread, known.newest, OTHERS_CHUNKS, *working_fields("", thread)]
-    return (yield from Verb("snapshot", names, args, partial(_all_named, known)))
+    return (yield from Verb("snapshot", names, args, partial(_all_named, known, thread)))
 
 
-def _all_named(known: Names, reply: Any) -> tuple[Answers, Names]:
+def _all_named(known: Names, thread: str, reply: Any) -> tuple[Answers, Names]:
     replies, chunks, sealed, threads = reply
     known = known._replace(
         chunks=tuple(chunk.decode() for chunk in chunks),
         others=tuple(name.decode() for name in threads),
         sealed={chunk.decode(): 0 for chunk in sealed},
+        owners=(),  # of none the marks were read
     )
-    return answers(replies, known, None), known
+    return answers(replies, thread, known, None), known
 
 
 def _named(resource: str, thread: str, known: Names, found: Answers, unset: Scope) -> Names:
@@ -151,7 +165,14 @@ def _named(resource: str, thread: str, known: Names, found: Answers, unset: Scop
         here = (name[1:] for name in found.tokens if name.startswith(b"#") and AWAY + name[1:] not in found.tokens)
         newest = [name.decode() for name in found.newest]
         others = newest_others([name.decode() for name in here], newest, thread)
-    return Names(scope, chunks, others, _sealed(thread, chunks, found, known.newest), known.newest)
+    sealed = _sealed(thread, chunks, found, known.newest)
+    return Names(scope, chunks, others, sealed, known.newest, _owners(found, sealed))
+
+
+def _owners(found: Answers, chunks: Iterable[str]) -> tuple[str, ...]:
+    """The threads that chunks are of, as far as those were read."""
+    named = {found.details[chunk].get(b"thread", b"").decode() for chunk in chunks if chunk in found.details}
+    return tuple(sorted(named - {""}))
 
 
 def _sealed(thread: str, chunks: Collection[str], found: Answers, newest: int) -> dict[str, int]:
@@ -194,7 +215,8 @@ def _assemble(thread: str, known: Names, found: Answers, past: Past, composed: N
     sealed = {name: found.sealed[name][start:] for name, start in known.sealed.items()}
     found = found._replace(others=others, sealed=sealed)
     raw = _raw(thread, chunks, found)
-    messages = past.messages(raw, known.scope.resource)
+    read = past.messages(raw, known.scope.resource)
+    messages = {name: standing(some, found.retracted.get(name, ())) for name, some in read.items()}
     past.held, past.beside = _held(known.scope, chunks, found), _beside(found)
     unread = [chunk.messages for chunk in chunks if chunk.thread == thread and chunk.id not in sealed]
     return Snapshot(
@@ -204,10 +226,13 @@ def _assemble(thread: str, known: Names, found: Answers, past: Past, composed: N
         record=past.record(found.record),
         messages=messages.pop(thread),
         unread=found.members - len(found.own) + sum(unread),
+        retracted=[*quotes_of(found.state.get(b"retracted")).values()],
+        valid_again=[*quotes_of(found.state.get(b"valid_again")).values()],
+        marks=found.retracted.get(thread, frozenset()),
         chunks=chunks,
         observations=list(past.observations(found.observations)),
         generation=as_generation(found.reflections[0]) if found.reflections else None,
-        others={name: some[-EXCERPT_MESSAGES:] for name, some in messages.items() if raw[name] and here.get(name)},
+        others={name: some[-EXCERPT_MESSAGES:] for name, some in messages.items() if some and here.get(name)},
         other_counts=_other_counts(known.scope, thread, unsealed, chunks, here),
         unsealed=unsealed,
         paused=b"*paused" in found.tokens,

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from om_api.domain.errors import InvalidInputError, NotFoundError
+from om_api.domain.histories.retraction import standing
 from om_api.domain.identity import whole_with
 from om_api.domain.messages import Message
 from om_api.domain.values import CopiedFrom, Scope
@@ -14,6 +15,7 @@ from om_api.store.driver.steps import Steps, Verb
 from om_api.store.memory.decoding import as_thread
 from om_api.store.memory.kept import kept, living
 from om_api.store.memory.keys import Keys
+from om_api.store.memory.known import retracted
 
 TAIL = 20  # messages of what is observed, that a copy within the same memory begins with
 _KEPT = ("title", "title_by", "title_at", "title_from", "metadata")
@@ -32,15 +34,16 @@ def to_copy(keys: Keys, scope: Scope, thread: str, until: str | None, *, apart: 
     """The messages that a copy holds, oldest first, up to one of them or the last.
 
     `apart`: it is of another memory, and holds all that are kept. In the same memory those that are observed stand in the notes
-    already: it holds those that are not, or where it ends before these the last 20 up to there.
+    already: it holds those that are not, or where it ends before these the last 20 up to there. What is retracted is left out.
     """
+    marks = (yield from retracted(keys, scope.resource, [thread]))[thread]
     if apart:
-        found = yield from kept(keys, scope, thread, lambda _: False)
+        found = standing((yield from kept(keys, scope, thread, lambda _: False)), marks)
     else:
-        found = yield from living(keys, scope, thread)
+        found = standing((yield from living(keys, scope, thread)), marks)
         if not found or (until and all(each.id != until for each in found)):
-            found = yield from kept(keys, scope, thread, lambda some: _reaches(some, until))
-            found = _up_to(found, until)[-TAIL:]
+            found = yield from kept(keys, scope, thread, lambda some: _reaches(standing(some, marks), until))
+            found = _up_to(standing(found, marks), until)[-TAIL:]
     found = _up_to(found, until)
     if not found:
         which = (

@@ -19,10 +19,10 @@ def said(text, thread="t-1", **fields):
 def test_a_store_that_goes_away_in_between_is_told_with_what_was_sent(world, monkeypatch):
     sync = world.om.sync
 
-    def failing(messages, *place):
+    def failing(messages, *place, **given):
         if any(message.content == "turn 4" for message in messages):
             raise StoreError("the store is away.", stored=False)
-        return sync(messages, *place)
+        return sync(messages, *place, **given)
 
     monkeypatch.setattr(world.om, "sync", failing)
     with pytest.raises(StoreError, match=r"away\. The 4 messages before it were sent and stay") as found:

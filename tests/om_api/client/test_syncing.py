@@ -28,8 +28,8 @@ def talk(words):
     return [Message(role="user" if word.endswith("?") else "assistant", content=word) for word in words.split()]
 
 
-def sync(world, history, om=None, thread="t-1"):
-    return (om or world.om).sync(history, "harold", thread)
+def sync(world, history, om=None, thread="t-1", **given):
+    return (om or world.om).sync(history, "harold", thread, **given)
 
 
 def texts(world, thread="t-1"):
@@ -118,7 +118,7 @@ def test_sync_tells_what_is_new_known_and_changed_of_any_history(world):
                 if history.startswith("+"):
                     world.om.add_messages(messages, thread_id=thread, resource_id="harold")
                     continue
-                found = sync(world, messages, om, thread)
+                found = sync(world, messages, om, thread, diverged="keep")
             changed = [found.ids.index(each.id) for each in found.changed]
             assert (found.added, found.known, changed, found.diverged_at) == expected, (way, warm)
             assert len(found.grown) == (way == "a last message that was cut"), (way, warm)
@@ -129,9 +129,9 @@ def test_sync_tells_what_is_new_known_and_changed_of_any_history(world):
 def test_sync_knows_an_edit_that_another_client_stored_meanwhile(world):
     """Catches an edit that is told as changed for ever, although what it says is stored by now, in another's branch."""
     sync(world, talk("x? y z?"))
-    assert len(sync(world, talk("x? other z?")).changed) == 1
-    assert sync(world, talk("x? other w?"), fresh(world)).added == 2
-    found = sync(world, talk("x? other z? more"))
+    assert len(sync(world, talk("x? other z?"), diverged="keep").changed) == 1
+    assert sync(world, talk("x? other w?"), fresh(world), diverged="keep").added == 2
+    found = sync(world, talk("x? other z? more"), diverged="keep")
 
     assert (found.changed, found.added) == ((), 1)
 
@@ -243,8 +243,8 @@ def test_instructions_are_no_part_of_the_talk(world):
 
     assert (found.added, found.known, found.changed) == (1, 2, ())
     assert texts(world) == ["a", "b", "c"]
-    assert sync(world, [today]) == syncing.Synced(("",), 0, 0)
-    assert sync(world, []) == syncing.Synced((), 0, 0)
+    assert sync(world, [today]) == syncing.Synced(("",), 0, 0, thread_id="t-1")
+    assert sync(world, []) == syncing.Synced((), 0, 0, thread_id="t-1")
 
 
 def test_while_the_store_is_away_nothing_waits_and_nothing_is_lost(world, monkeypatch):

@@ -2,7 +2,7 @@
 
 import random
 
-from om_api.domain.history import align, going_on, named
+from om_api.domain.histories.history import align, going_on, named
 from om_api.domain.identity import (
     GOES_ON,
     KnownId,

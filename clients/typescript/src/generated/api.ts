@@ -49,9 +49,10 @@ export interface paths {
          * Sync
          * @description Add what is new of a thread's whole history, as a client holds it, with ids or without.
          *
-         *     A message without an id is known by what it says and what precedes it, so "ok" said twice is two messages. What was
-         *     edited changes nothing and is told as `changed`; where the history goes on otherwise than what is kept, what is new is
-         *     added, and `diverged_at` says from which message on. Repeat a request whose reply was lost.
+         *     A message without an id is known by what it says and what precedes it, so "ok" said twice is two messages. What says
+         *     something else under an id of its own changes nothing and is listed in `changed`. Where the history replaces stored
+         *     messages, as after an edit, an undo or a new answer, `diverged` says what happens: `follow` retracts the replaced messages,
+         *     `copy` continues in a copy of the thread, `keep` adds what is new beside them. Repeat a request whose reply was lost.
          */
         post: operations["sync"];
         delete?: never;
@@ -1173,6 +1174,13 @@ export interface components {
          * @description The whole history of one thread as its client holds it, oldest first; its beginning may be missing.
          */
         GivenHistory: {
+            /**
+             * Diverged
+             * @description what happens where the history replaces stored messages
+             * @default follow
+             * @enum {string}
+             */
+            diverged: "follow" | "copy" | "keep";
             /** Messages */
             messages: components["schemas"]["GivenMessage"][];
         };
@@ -1326,7 +1334,8 @@ export interface components {
          * @description A message, and the turns of its thread before and after it, oldest first.
          *
          *         `earlier` and `later` say whether the thread goes on beyond them: ask again around the first or the last. `partial` is there
-         *         where the archive could not be looked through, and says why.
+         *         where the archive could not be looked through, and says why. `retracted` are the ids of those of these messages that their
+         *         conversation no longer has.
          */
         MessageAround: {
             thread_id: string;
@@ -1335,6 +1344,7 @@ export interface components {
             after: components["schemas"]["KeptMessage"][];
             earlier: boolean;
             later: boolean;
+            retracted: string[];
             partial?: string;
         };
         /**
@@ -1693,6 +1703,7 @@ export interface components {
          *         query that it has, `weights` what each of them is worth, the rarer the more. `score` orders the hits of one answer,
          *         `certainty` (0 to 1) tells a find from chance. `covered_by` says what stands for a message in a context:
          *         `observation …`, `generation …`, or "" while it is shown as it was said. `resource_id` is whose memory it was found in.
+         *         `retracted` are the ids of those of these messages that their conversation no longer has.
          */
         RecallHit: {
             /** @enum {unknown} */
@@ -1711,6 +1722,7 @@ export interface components {
             before: components["schemas"]["KeptMessage"][];
             after: components["schemas"]["KeptMessage"][];
             resource_id: string;
+            retracted: string[];
         };
         /**
          * RecallText
@@ -1795,8 +1807,10 @@ export interface components {
          * @description The ids a history's messages are kept under, how many were new, and how many are known as they are.
          *
          *         `grown` say more than was kept, which is kept now; `changed` say something else, and nothing was changed.
-         *         `diverged_at` is the position from which on the history is not what was kept, null if it only goes on. Instructions
-         *         at the beginning (role system) are no part of a conversation: they are not kept, and their id is "".
+         *         `diverged_at` is the position from which on the history is not what was kept, null if it only goes on. `retracted` are the
+         *         ids of messages that the history has others for, which no context contains any more; `restored` are those that it has again.
+         *         `thread_id` is the thread that holds the history: a copy of the one in the path, where a branch continues in one.
+         *         Instructions at the beginning (role system) are no part of a conversation: they are not kept, and their id is "".
          */
         SyncedHistory: {
             ids: string[];
@@ -1805,6 +1819,9 @@ export interface components {
             grown: string[];
             changed: components["schemas"]["ChangedMessage"][];
             diverged_at: number | null;
+            retracted: string[];
+            restored: string[];
+            thread_id: string;
         };
         /**
          * TextContext

@@ -2,7 +2,8 @@
 -- that one more id touches one bucket, however many there are. Fields: `#` how many records, `/` how many buckets, a bucket's
 -- number its records, `^` the id that the thread ended with when something was accepted last, `d<day>` the ms at which the last
 -- chunk that was sealed on that day was activated, `~` that messages were forgotten: they had expired, or
--- their owner said so. Of an alias it holds nothing but `=`, the thread that it stands for.
+-- their owner said so; `%` the id that the last history ended with, `@` what is retracted: of each such message 7 bytes of its id's
+-- hash, then `r` if it was raw when it was retracted, else `n`. Of an alias it holds nothing but `=`, the thread that it stands for.
 -- A record is 16 bytes: 7 of the id's hash, 2 the day it was sealed on (0 while it is raw; 65535 while a rest of it is, which keeps
 -- it known as long as that), 3 the length of its content, 4 a check sum of it.
 local RECORD, FULL, DAY = 16, 48, 86400000
@@ -120,8 +121,31 @@ local function split(set)
   spanned(set)
 end
 
--- Writes what was changed; `head` is the id that the thread ends with now.
-ids.save = function(set, head)
+-- What is retracted: the state of each id.
+ids.retracted = function(key)
+  local text, states = redis.call('HGET', key, '@') or '', {}
+  for place = 1, #text - 7, 8 do
+    states[sub(text, place, place + 6)] = sub(text, place + 7, place + 7)
+  end
+  return states
+end
+
+-- Writes what is retracted.
+ids.retract = function(key, states)
+  local held = {}
+  for id, state in pairs(states) do
+    held[#held + 1] = id .. state
+  end
+  if held[1] then
+    table.sort(held)
+    redis.call('HSET', key, '@', table.concat(held))
+  else
+    redis.call('HDEL', key, '@')
+  end
+end
+
+-- Writes what was changed; `head` is the id that the thread ends with now, `last` that with which a history does.
+ids.save = function(set, head, last)
   for _ = 1, math.ceil(set.new / FULL) + 1 do -- more are never needed, whatever somebody wrote under `#`
     if set.count > FULL * set.of then
       split(set)
@@ -133,6 +157,9 @@ ids.save = function(set, head)
   end
   if head then
     fields[#fields + 1], fields[#fields + 2] = '^', head
+  end
+  if last then
+    fields[#fields + 1], fields[#fields + 2] = '%', last
   end
   for at in pairs(set.changed) do
     fields[#fields + 1] = set.name[at] or at

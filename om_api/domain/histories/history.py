@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
 from itertools import count
 from typing import NamedTuple, TypeAlias
@@ -19,12 +19,14 @@ _Block: TypeAlias = tuple[str, int, int, int, int]  # as SequenceMatcher says it
 class Aligned(NamedTuple):
     """The ids of a history's messages, and the position from which on it is not what was kept (None: it only goes on).
 
-    `edited`: a kept message was found only by its place among others.
+    `edited`: a kept message was found only by its place among others. `replaced` are the ids of kept messages that the history
+    has others for.
     """
 
     ids: list[str]
     diverged_at: int | None
     edited: bool = False
+    replaced: tuple[str, ...] = ()
 
 
 class _Link(NamedTuple):
@@ -45,13 +47,22 @@ def named(messages: Sequence[Message], said: Sequence[bytes], before: str = "") 
 
 
 def align(
-    there: Sequence[Message], messages: Sequence[Message], said: Sequence[bytes], names: Sequence[str]
+    there: Sequence[Message],
+    messages: Sequence[Message],
+    said: Sequence[bytes],
+    names: Sequence[str],
+    *,
+    branches: bool = False,
 ) -> Aligned:
     """Find a history's messages, given with the ids that are certain, among those that are kept, oldest first.
 
     What stands in the place of a kept one, before others that are found again, was edited: it gets that one's id. At the
     end only one is that was cut, or is left of one; anything else is new, and gets its own of the `names`: by these a history
     that is sent again is known.
+
+    With `branches` a message that replaces a kept one is another message. In the middle as many replace as many of the same
+    roles, and none is a tool's result; at the end something but instructions replaces what follows the last common message.
+    Messages that a history merely lacks are not replaced: a client may send its last messages only.
     """
     kept = not_rests(there)
     own, theirs = _told_apart(kept, wholes(there), messages, said)
@@ -59,12 +70,19 @@ def align(
     found = _found(kept, own, theirs, blocks)
     settled = {*found.values()}
     diverged: list[int] = []
+    replaced: list[str] = []
     moved = False
     for n, block in enumerate(blocks):
         word, i, i_end, j, j_end = block
         if word == "equal":
             continue
         edited = any(later[0] == "equal" for later in blocks[n + 1 :])
+        swapped = _swapped(kept, messages, block, settled, found) if branches and edited else []
+        if swapped:
+            replaced += [kept[a].id for a, _ in swapped]
+            diverged.append(swapped[0][1])
+            moved = True
+            continue
         pairs = _in_place_of(kept, messages, block) if edited else _cut(kept, messages, block)
         same = [(a, b) for a, b in pairs if kept[a].id not in settled and b not in found and not messages[b].id]
         found |= {b: kept[a].id for a, b in same}
@@ -72,8 +90,10 @@ def align(
         grown = 0 if edited else len(same)
         if i_end - i > grown and j_end - j > grown:
             diverged.append(j + grown)
+            if branches and not edited and i and _speaks(messages[j + grown : j_end]):
+                replaced += [each.id for each in kept[i + grown : i_end] if each.id not in settled]
     ids = [found.get(n) or message.id or names[n] for n, message in enumerate(messages)]
-    return Aligned(ids, min(diverged, default=None), moved)
+    return Aligned(ids, min(diverged, default=None), moved, tuple(replaced))
 
 
 def _found(
@@ -90,6 +110,34 @@ def _in_place_of(kept: Sequence[Message], messages: Sequence[Message], block: _B
     _, i, i_end, j, j_end = block
     pairs = zip(range(i, i_end), range(j, j_end), strict=False)
     return [(a, b) for a, b in pairs if kept[a].role == messages[b].role]
+
+
+def _swapped(
+    kept: Sequence[Message],
+    messages: Sequence[Message],
+    block: _Block,
+    settled: Collection[str],
+    found: Collection[int],
+) -> list[tuple[int, int]]:
+    """Which message replaces which kept one in the middle; none where they are not as many of the same roles.
+
+    What says the same in other parts, or more or less of it, is no other message.
+    """
+    _, i, i_end, j, j_end = block
+    pairs = [*zip(range(i, i_end), range(j, j_end), strict=False)]
+    alike = i_end - i == j_end - j and all(
+        kept[a].role == messages[b].role != "tool" and kept[a].id not in settled and b not in found for a, b in pairs
+    )
+    others = [pair for pair in pairs if alike and _says_otherwise(kept[pair[0]], messages[pair[1]])]
+    return others if len(others) == len(pairs) else []
+
+
+def _says_otherwise(kept: Message, message: Message) -> bool:
+    return kept.text() != message.text() and not _is_cut(kept, message, alone=False)
+
+
+def _speaks(messages: Iterable[Message]) -> bool:
+    return any(message.role != "system" for message in messages)
 
 
 def _cut(kept: Sequence[Message], messages: Sequence[Message], block: _Block) -> list[tuple[int, int]]:

@@ -1,0 +1,1 @@
+"""Whole histories of conversations: what is new in one, and what it replaces."""
