@@ -23,6 +23,7 @@ class ComposedFault(NamedTuple):
     why: str
     do: str
     left_out: bool = True
+    link: str = "would compose"
 
 
 def composed_faults(settings: Settings, keys: Keys, known: Collection[str]) -> Steps[list[ComposedFault]]:
@@ -44,10 +45,12 @@ def composed_faults(settings: Settings, keys: Keys, known: Collection[str]) -> S
     )
     found = [unshared(name, *each) for name, found in links.items() for each in found.refused]
     found += [fault for name, said in words.items() for fault in _of_one(tuple(by[name]), name, *said)]
-    for name, others in composed.items():
-        if others:
-            lacking = yield from if_permitted(acl.not_granted(keys, name, others), list[tuple[str, str]]())
-            found += [_refused(name, *each) for each in lacking]
+    users = yield from if_permitted(acl.readers(keys), dict[str, set[str]]())
+    for user, memories in users.items():
+        agent = user.removeprefix(acl.of_all(keys)).rpartition("/")[0]
+        linked = {each.resource for each in settings.links(agent).composed}
+        found += [_refused(agent, user, each) for each in sorted(linked - memories)]
+        found += [_beyond(agent, user, each) for each in sorted(memories - linked - {agent})]
     return found
 
 
@@ -64,6 +67,18 @@ def _of_one(agents: tuple[str, ...], name: str, word: bytes | None, there: bool)
     if word is None and not there:
         return [ComposedFault(agents, name, "holds nothing", "see that it is spelled as its agent is", left_out=False)]
     return []
+
+
+def _beyond(agent: str, user: str, other: str) -> ComposedFault:
+    """A right that is left of a link that is no more."""
+    role = user.rpartition("/")[2]
+    return ComposedFault(
+        (agent,),
+        other,
+        f"the user {user} of Redis may read",
+        f"om acl {agent} --role {role} --apply",
+        link="does not compose",
+    )
 
 
 def _refused(agent: str, user: str, composed: str) -> ComposedFault:

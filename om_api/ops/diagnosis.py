@@ -288,9 +288,9 @@ def of_resources(found: Standings, configured: Mapping[str, str]) -> Iterator[Fi
 
 
 def of_composed(faults: Iterable[ComposedFault]) -> Iterator[Finding]:
-    """Memories that settings compose and that are left out of contexts, or hold nothing."""
+    """Memories that settings compose and that are left out, or hold nothing, and rights that no link needs."""
     for fault in faults:
-        says = f"{_some(fault.agents)} would compose {fault.composed}, which {fault.why}"
+        says = f"{_some(fault.agents)} {fault.link} {fault.composed}, which {fault.why}"
         yield Finding(WARNING if fault.left_out else NOTE, "compose", says, fault.do)
 
 

@@ -4,6 +4,7 @@ A key that `om keys` makes is asked for at the HTTP API only: whoever talks to R
 """
 
 import hashlib
+import re
 import secrets
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -87,15 +88,17 @@ def readable(keys: Keys, resource: str) -> str:
     return f"%R~{keys.of(check_id(resource, 'resource')).base}:*"
 
 
-def not_granted(keys: Keys, resource: str, composed: Sequence[str]) -> Steps[list[tuple[str, str]]]:
-    """Which users of a resource there are that may not read a memory that it composes: each with that memory's name."""
-    (node, *_), found = (yield from Nodes()), list[tuple[str, str]]()
-    for role in ROLES:
-        name = f"{of_all(keys)}{resource}/{role}"
-        said = yield from at(node, command(_said, "ACL", "GETUSER", name))
-        granted = said.get(b"keys", b"") if said else b""
-        patterns = granted.decode() if isinstance(granted, bytes) else " ".join(each.decode() for each in granted)
-        found += [(name, one) for one in composed if said and readable(keys, one) not in patterns.split()]
+def readers(keys: Keys) -> Steps[dict[str, set[str]]]:
+    """Agents' users at the first node, each with the resources whose memory it may read."""
+    (node, *_), found = (yield from Nodes()), dict[str, set[str]]()
+    memories = re.compile(rf"(?:%R)?~{re.escape(keys.prefix)}:\{{([^{{}}]+)\}}:\*")
+    for name in (each.decode() for each in (yield from at(node, as_list("ACL", "USERS")))):
+        if not name.startswith(of_all(keys)) or name == workers(keys).name:
+            continue
+        if said := (yield from at(node, command(_said, "ACL", "GETUSER", name))):
+            granted = said.get(b"keys", b"")
+            patterns = granted.split() if isinstance(granted, bytes) else granted
+            found[name] = {met[1] for met in map(memories.fullmatch, (each.decode() for each in patterns)) if met}
     return found
 
 

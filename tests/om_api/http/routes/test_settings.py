@@ -70,6 +70,7 @@ def test_what_could_not_be_in_force_is_a_422_that_says_what_is_permitted(ask, fi
         ({"set": {"tll_days": 1}}, "did you mean ttl_days?"),
         ({"set": {"storage.redis.url": "redis://:hush@x"}}, "holds for the whole system"),
         ({"unset": ["ttl_days"]}, "does not state ttl_days"),
+        ({"set": {"compose": ["bob"]}}, "composed_by of bob does not name harold"),
         ({}, "nothing is to be changed"),
         ({"set": {"observer.instruction": "\ud800"}}, "body.set"),
         ({"set": {"ttl_days": 3}, "version": "x"}, "body.version"),
@@ -112,3 +113,21 @@ def test_every_setting_is_changed_by_its_owner_through_every_door_and_by_nobody_
         assert owner_of(path) is SettingOwner.ADMINISTRATOR, path
         with pytest.raises(SettingsError, match="holds for the whole system"):
             plan(settings, "harold", WantedChange(unset=[dotted(path)]), by=SettingOwner.ADMINISTRATOR)
+
+
+def test_a_key_for_both_memories_makes_a_link_and_either_side_ends_it(using):
+    both, bob, reader = using("operator", "harold", "bob"), using("operator", "bob"), using("reader", "*")
+
+    def change(ask, resource, **stated):
+        return ask("PATCH", f"/v1/resources/{resource}/settings", json={"set": stated}).status_code
+
+    def left_out():
+        found = reader("GET", "/v1/resources/harold/threads/t-1/context?format=blocks").json()["left_out"]
+        return "composed_by of bob does not name harold" in found.get("bob", "")
+
+    assert (change(both, "bob", composed_by=["harold"]), change(both, "harold", compose=["bob"]), left_out()) == (
+        200,
+        200,
+        False,
+    )
+    assert (change(bob, "bob", composed_by=[]), left_out()) == (200, True)
