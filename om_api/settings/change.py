@@ -32,10 +32,7 @@ from om_api.settings.yaml_edit import edited
 
 Where = Literal["file", "store"]
 _AS_CHANGED = " (as changed)"  # no file yet: nobody looks there for the line of a mistake
-_BY_CLIENTS = (
-    "redaction.",
-    "hooks.before_context",
-)  # what a client decides by itself, and leaks where it does not know
+_BY_CLIENTS = "redaction."  # what a client decides by itself, and leaks where it does not know
 _BELONGS = {
     SettingOwner.OPERATOR: "belongs to the operator; permitted: with an operator's key",
     SettingOwner.ADMINISTRATOR: "belongs to administrators; permitted: in a file, or with om config set",
