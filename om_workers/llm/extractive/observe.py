@@ -4,6 +4,9 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from datetime import date
+from typing import Any
+
+import msgspec
 
 from om_api.domain.message_tokens import count_message
 from om_api.domain.messages import Message
@@ -25,6 +28,7 @@ _SEAMS = 2  # texts that are joined may be a token or two more than they are apa
 _TIME = 4  # tokens of a time of day, at least
 _LONGEST = 120  # characters of a task
 _SENTENCE = 300  # characters of one sentence
+_READ = 100_000  # characters of one text at its beginning and at its end: a message takes bounded work, however long it is
 _END = re.compile(r"[.!?。！？]*[\"”)]?$")
 _NONE = "<current-task>\nnone\n</current-task>\n<suggested-response>\nnone\n</suggested-response>"
 _HEADING = frozenset({"primary", "secondary"})
@@ -55,7 +59,7 @@ def _answer(request: Request, messages: Iterable[Message], wanted: int, task: st
 
     What extractors want comes on top of these.
     """
-    messages = sorted(messages, key=lambda message: message.at)
+    messages = sorted(map(_excerpt, messages), key=lambda message: message.at)
     found = units(messages)
     ending = _ending(messages, found, task)
     room = (
@@ -67,6 +71,21 @@ def _answer(request: Request, messages: Iterable[Message], wanted: int, task: st
         chooser.pasted = room * _pasted(messages)
     further = extracting.sections(request.extractors, request.kept.get(thread, {}), found, clock)
     return _noted(chooser, room, clock), "\n".join([*filter(None, [ending]), *further])
+
+
+def _excerpt(message: Message) -> Message:
+    """A message without the middle of its long texts."""
+    content: Any = message.content
+    if isinstance(content, str):
+        read = _ends(content)
+    else:
+        read = [{name: _ends(value) for name, value in part.items()} for part in content]
+    return message if read == content else msgspec.structs.replace(message, content=read)
+
+
+def _ends(value: Any) -> Any:
+    is_long = isinstance(value, str) and len(value) > 2 * _READ
+    return f"{value[:_READ]}\n{value[-_READ:]}" if is_long else value
 
 
 def _pasted(messages: Sequence[Message]) -> float:

@@ -115,6 +115,15 @@ def test_lines_have_the_priority_of_what_they_tell_and_failures_come_first_and_n
     assert [line for note in notes for line in note.lines()] == lines[1:]
 
 
+def test_the_middle_of_a_very_long_text_is_not_read():
+    """Breaks when a message of 4 MB is read whole: it took a worker's process minutes, and every other agent waited."""
+    beginning, middle, end = "My name is Ada Byron.", "The middle is error 7.", "My seat is 14C."
+    long = f"{beginning}\n{'x y ' * 40_000}\n{middle}\n{'x y ' * 40_000}\n{end}"
+    for message in (said(long), returned("dump", long), said([{"type": "text", "text": long}])):
+        text = observe(message)
+        assert (beginning[:-1] in text, middle[:-1] in text, end[:-1] in text) == (True, False, True), message.role
+
+
 def test_an_endless_text_is_no_endless_work():
     for blob in ("x", " ", "a-", "1.", "no. ", "<", "\n", "Date: ", "* ", "é", "e.g. a; "):
         text = blob * (60_000 // len(blob))
