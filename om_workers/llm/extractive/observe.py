@@ -28,7 +28,9 @@ _SEAMS = 2  # texts that are joined may be a token or two more than they are apa
 _TIME = 4  # tokens of a time of day, at least
 _LONGEST = 120  # characters of a task
 _SENTENCE = 300  # characters of one sentence
-_READ = 100_000  # characters of one text at its beginning and at its end: a message takes bounded work, however long it is
+_READ = (
+    100_000  # characters of one text at its beginning and at its end: a message takes bounded work, however long it is
+)
 _END = re.compile(r"[.!?。！？]*[\"”)]?$")
 _NONE = "<current-task>\nnone\n</current-task>\n<suggested-response>\nnone\n</suggested-response>"
 _HEADING = frozenset({"primary", "secondary"})
