@@ -122,6 +122,11 @@ test("a history is synced without ids, and what stays the same is known", async 
   assert.deepEqual([first.added, second.added, second.known], [2, 1, 2]);
   assert.equal(second.ids[0], "");
   assert.deepEqual((await memory.messages(place)).map(({ content }) => content), ["hello", "hi", "hello"]);
+  const branch = [...history.slice(0, 2), { role: "assistant", content: "good day" }];
+  const copied = await memory.sync(branch, { ...place, diverged: "copy" });
+  assert.notEqual(copied.thread_id, second.thread_id);
+  assert.equal((await memory.sync(branch, place)).retracted.length, 2);
+  assert.deepEqual((await memory.messages(place)).map(({ content }) => content), ["hello", "good day"]);
 });
 
 test("messages of OpenAI's and Anthropic's SDKs are taken as they are", async () => {

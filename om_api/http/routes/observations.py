@@ -17,8 +17,8 @@ from om_api.http.requests.parameters import ObservationId, OfThread, Page, Resou
 from om_api.http.requests.replies import Done, answers, rendered, reply
 
 
-class KeptMessage(msgspec.Struct, frozen=True, kw_only=True):
-    """A message as it is kept; `at` is the Unix ms by which it is ordered."""
+class KeptMessage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A message as it is kept; `at` is the Unix ms by which it is ordered, `name` its speaker, where it names one."""
 
     id: str
     role: str
@@ -27,6 +27,7 @@ class KeptMessage(msgspec.Struct, frozen=True, kw_only=True):
     timestamp: str | int | float | None
     tokens: int | None
     metadata: dict[str, Any] | None
+    name: str | None = None
 
 
 def kept_message(message: Message) -> KeptMessage:

@@ -1318,7 +1318,7 @@ export interface components {
         };
         /**
          * KeptMessage
-         * @description A message as it is kept; `at` is the Unix ms by which it is ordered.
+         * @description A message as it is kept; `at` is the Unix ms by which it is ordered, `name` its speaker, where it names one.
          */
         KeptMessage: {
             id: string;
@@ -1328,6 +1328,8 @@ export interface components {
             timestamp: string | number | null;
             tokens: number | null;
             metadata: Record<string, never> | null;
+            /** @default null */
+            name: string | null;
         };
         /**
          * MessageAround
