@@ -11,8 +11,11 @@ import structlog
 from om_api.archive.opening import archive_of
 from om_api.domain.errors import OMError, SettingsError, StoreError
 from om_api.domain.extras import missing
+from om_api.ops.eviction import evicting
 from om_api.settings import Settings
 from om_api.settings.logs import log_to_stderr
+from om_api.store.driver.connection import connected
+from om_api.store.memory.keys import keys_of
 from om_api.telemetry import spans
 
 try:
@@ -30,7 +33,8 @@ try:
     from kombu import Exchange, Queue
     from kombu.exceptions import OperationalError
 
-    from om_workers.tasks import broker, handover, ticks, wiring  # noqa: F401 -- ticks registers the tasks
+    from om_workers.process.presence import foreign_worker
+    from om_workers.tasks import broker, handover, outages, ticks, wiring  # noqa: F401 -- ticks registers the tasks
     from om_workers.tasks.task_events import TICKS, Flushing, TaskEvents
     from om_workers.work import rounds
 except ModuleNotFoundError as error:
@@ -196,6 +200,7 @@ def _log(**_: Any) -> None:
     ours = wiring.settings()
     ids = [spans.log_ids] if ours.memory.telemetry.logs else []
     log_to_stderr(level=ours.variable("OM_LOG_LEVEL") or "INFO", form=ours.variable("OM_LOG_FORMAT"), also=ids)
+    outages.heed()
 
 
 @worker_init.connect
@@ -222,6 +227,28 @@ def _check_archive(**_: Any) -> None:
         archive_of(wiring.settings().archive_url)
     except OMError as error:
         raise SystemExit(f"Error: {error}") from None
+
+
+@worker_init.connect
+def _check_layout(**_: Any) -> None:
+    """End at once where workers of an incompatible version are alive: what they and this one write is not read alike.
+
+    One that starts later is named by `om doctor`.
+    """
+    ours = wiring.settings()
+    with connected(ours.redis_url) as connection:
+        other = foreign_worker(connection, keys_of(ours))
+    if other:
+        raise SystemExit(
+            f"Error: worker {other.name} (version {other.version}) writes memories in another layout: "
+            "stop such workers first, then start this one"
+        )
+
+
+@worker_init.connect
+def _warn_of_eviction(**_: Any) -> None:
+    for found in evicting(wiring.settings()):
+        _logger.warning("server_evicts", about=found.about, problem=found.says, remedy=found.do)
 
 
 @worker_ready.connect

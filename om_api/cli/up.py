@@ -20,6 +20,7 @@ from om_api.cli.target import Target, command, stated_port
 from om_api.domain.errors import SettingsError, StoreError
 from om_api.domain.extras import MissingExtraError, require, require_all
 from om_api.ops.doctor import reach
+from om_api.ops.eviction import evicting
 from om_api.settings import Settings
 from om_api.settings.sections.storage_settings import DEFAULT_URL
 
@@ -173,6 +174,8 @@ def up(
         environ = child_environ(place.url, target.folder) | ({_ARCHIVE: archive} if archive else {})
         children = [*_working(environ, concurrency, no_beat), *_shown(environ, place.folder, flower, pages)]
         click.echo("\n".join(_announcement(place, archive, flower, pages, settings)))
+        for found in () if place.store else evicting(settings):
+            show_line("om", f"warning: {found.about}: {found.says}; {found.do}")
         _run(children, place.store, stop, settings.memory.stop_grace)
     click.echo("om up: everything has stopped")
     if stop.times >= _NOW:

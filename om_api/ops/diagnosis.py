@@ -13,7 +13,7 @@ from om_api.ops.model_faults import ModelFault
 from om_api.store.fleet.backlog import FleetBacklog
 from om_api.store.fleet.breaker import BreakerState
 from om_api.store.fleet.health import ServerInfo, Standings, Waiting
-from om_api.store.fleet.presence import Ticked, Worker
+from om_api.store.fleet.presence import LAYOUT, Ticked, Worker
 from om_api.store.fleet.webhook_records import WebhookState
 from om_api.store.reviews.drafts import WaitingReview
 
@@ -21,6 +21,7 @@ OK, NOTE, WARNING, ERROR = "ok", "note", "warning", "error"
 SKEW_MS = 2_000
 _OLDEST = 7
 _NEAR = 0.9
+_FULL = "out of memory: "
 _MISSED, _GRACE_MS = 3, 5_000  # ticks that may be missing before it is said
 _NAMED = 5
 _UNKNOWN = "grant this user INFO (and CONFIG GET), or ask whoever runs the server"
@@ -28,6 +29,10 @@ _FSYNC = {
     "always": (OK, "every acknowledged message survives a crash"),
     "everysec": (OK, "a crash of the server may take the last second or two"),
     "no": (WARNING, "a crash of the server's machine may take the last half minute"),
+}
+_FAILED = {
+    "aof_last_bgrewrite_status": "the last rewrite of the append-only file failed: it grows until one succeeds",
+    "rdb_last_bgsave_status": "the last snapshot failed: the server may refuse writes until one succeeds",
 }
 
 
@@ -45,10 +50,13 @@ class Finding(NamedTuple):
         return self.level in {WARNING, ERROR}
 
 
-def of_servers(servers: Sequence[ServerInfo], unserved: int) -> Iterator[Finding]:
-    """What is wrong with any server, by its address on a Cluster: what is well is said of all together."""
+def of_servers(servers: Sequence[ServerInfo], unserved: int, *, refuses: bool = False) -> Iterator[Finding]:
+    """What is wrong with any server, by its address on a Cluster: what is well is said of all together.
+
+    `refuses`: the store refused a write, and why was said already.
+    """
     if len(servers) == 1 and not servers[0].node.address:
-        yield from of_server(servers[0].info, servers[0].fsync)
+        yield from of_server(servers[0].info, servers[0].fsync, refuses=refuses)
         return
     primaries = [told for told in servers if told.node.primary]
     for told in primaries:
@@ -70,17 +78,22 @@ def _without_replica(primaries: Iterable[ServerInfo]) -> Iterator[Finding]:
             yield Finding(WARNING, "cluster", says, "add one (redis-cli --cluster add-node --cluster-replica)")
 
 
-def of_server(told: Mapping[str, str] | None, fsync: str | None) -> Iterator[Finding]:
-    """Version, role, memory, eviction and append-only file, as far as INFO and CONFIG may be asked."""
+def of_server(told: Mapping[str, str] | None, fsync: str | None, *, refuses: bool = False) -> Iterator[Finding]:
+    """Version, role, memory, eviction and files, as far as INFO and CONFIG may be asked; `refuses` as in `of_servers`."""
     if told is None:
         yield Finding(NOTE, "server", "cannot tell its version, memory and append-only file", _UNKNOWN)
         return
     yield _version(told)
-    if told.get("role") == "slave":
+    if told.get("role") == "slave" and not refuses:
         yield Finding(ERROR, "server", "it is a replica", "point OM_REDIS_URL at the primary")
-    yield _memory(told)
-    yield _eviction(told)
-    yield _disk(told, fsync)
+    memory = _memory(told)
+    yield (
+        memory._replace(level=NOTE, says=memory.says.removeprefix(_FULL))
+        if refuses and memory.level == ERROR
+        else memory
+    )
+    yield eviction(told)
+    yield from _files(told, fsync)
 
 
 def of_replicas(servers: Iterable[ServerInfo], waited: int) -> Iterator[Finding]:
@@ -113,24 +126,31 @@ def _memory(told: Mapping[str, str]) -> Finding:
     share = int(used) / int(most)
     if share < _NEAR:
         return Finding(OK, "memory", says)
-    what = "out of memory" if share >= 1 else "nearly out of memory"
-    return Finding(
-        ERROR if share >= 1 else WARNING, "memory", f"{what}: {says}", "raise maxmemory, or clear idle memories"
-    )
+    level, what = (ERROR, _FULL) if share >= 1 else (WARNING, f"nearly {_FULL}")
+    return Finding(level, "memory", f"{what}{says}", "raise maxmemory, or clear idle memories")
 
 
 def _mb(number: str) -> str:
     return f"{int(number) / 1_048_576:,.1f} MB"
 
 
-def _eviction(told: Mapping[str, str]) -> Finding:
+def eviction(told: Mapping[str, str]) -> Finding:
+    """What becomes of memories when the server is full, by what INFO says."""
     policy = told.get("maxmemory_policy")
     if policy is None:
         return Finding(NOTE, "eviction", "cannot tell the policy", _UNKNOWN)
     if policy != "noeviction":
-        says = f"{policy}: a full server would drop memories silently"
+        says = f"{policy}: a full server drops keys silently"
         return Finding(ERROR, "eviction", says, "set maxmemory-policy noeviction")
     return Finding(OK, "eviction", policy)
+
+
+def _files(told: Mapping[str, str], fsync: str | None) -> Iterator[Finding]:
+    """The append-only file and the snapshots: whether what is acknowledged gets to the disk."""
+    yield _disk(told, fsync)
+    for field, says in _FAILED.items():
+        if told.get(field, "ok") != "ok":
+            yield Finding(WARNING, "disk", says, "free disk space, and read the server's log")
 
 
 def _disk(told: Mapping[str, str], fsync: str | None) -> Finding:
@@ -140,7 +160,8 @@ def _disk(told: Mapping[str, str], fsync: str | None) -> Finding:
         says = "no append-only file: a restart loses what came after the last snapshot"
         return Finding(WARNING, "disk", says, "set appendonly yes")
     if told.get("aof_last_write_status", "ok") != "ok":
-        return Finding(ERROR, "disk", "the last write failed", "look at the server's log and at its disk")
+        says = "the append-only file could not be written: what was acknowledged last is in memory only until it is"
+        return Finding(ERROR, "disk", says, "free disk space, and do not stop the server before this line is gone")
     if fsync not in _FSYNC:
         return Finding(NOTE, "disk", "an append-only file; cannot tell appendfsync", _UNKNOWN)
     level, means = _FSYNC[fsync]
@@ -161,13 +182,25 @@ def of_clocks(mine: int, workers: Sequence[Worker]) -> Iterator[Finding]:
         yield Finding(OK, "clocks", f"server, this machine and {amount(len(workers), 'worker')} agree")
 
 
-def of_workers(workers: Sequence[Worker], version: str, queues: Iterable[str]) -> Iterator[Finding]:
-    """Whether anybody works, and somebody on each of the `queues`: for one that nobody serves nothing is handed out."""
+def of_workers(
+    workers: Sequence[Worker], version: str, queues: Iterable[str], *, refuses: bool = False
+) -> Iterator[Finding]:
+    """Whether workers live, and serve each of the `queues`: for one that none serves nothing is handed out.
+
+    `refuses`: the store refuses writes, and with them the workers' signs of life.
+    """
+    if not workers and refuses:
+        says = "cannot tell which are alive: the store refuses what they write to say so"
+        yield Finding(NOTE, "workers", says, "see the line `store`")
+        return
     if not workers:
         do = "start one (om up, or celery -A om_workers.app worker) with this OM_REDIS_URL and OM_PREFIX"
         yield Finding(ERROR, "workers", "no worker is alive", do)
         return
     yield Finding(OK, "workers", f"{len(workers)} alive: {_some(worker.name for worker in workers)}")
+    if foreign := [worker for worker in workers if worker.layout != LAYOUT]:
+        says = f"{_some(worker.name for worker in foreign)}: of a version that writes memories in another layout"
+        yield Finding(ERROR, "workers", says, "stop them: what two layouts write is not read alike")
     others = sorted({worker.version for worker in workers} - {version})
     if others:
         yield Finding(NOTE, "workers", f"of version {', '.join(others)}; this is {version}", "upgrade what is older")

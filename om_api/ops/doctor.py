@@ -11,7 +11,7 @@ from om_api.domain.errors import SettingsError, StoreError
 from om_api.domain.events import Event, Wanted
 from om_api.domain.extras import installed
 from om_api.language.words import amount
-from om_api.ops import archive_state, diagnosis, hook_faults, model_faults
+from om_api.ops import archive_state, diagnosis, eviction, hook_faults, model_faults
 from om_api.ops.composed_faults import composed_faults
 from om_api.ops.diagnosis import ERROR, NOTE, OK, WARNING, Finding
 from om_api.redaction.making import redactor
@@ -64,7 +64,7 @@ def examine(settings: Settings) -> Checkup:
     except StoreError as error:
         where = Settings.safe_url(settings.redis_url)
         return Checkup((_refused("store", f"{where}: {Settings.safe_url(str(error))}"), *own), reached=False)
-    return Checkup((*found, *_broker(settings), *own))
+    return Checkup((*found, *_broker(settings), *eviction.of_broker(settings), *own))
 
 
 def reach(url: str) -> None:
@@ -79,16 +79,17 @@ def reach(url: str) -> None:
 def _store(settings: Settings, connection: Connection) -> Iterator[Finding]:
     keys, run = keys_of(settings), connection.run
     now = run(presence.clocks())
-    if refusal := run(health.probe(keys)):
+    refusal = run(health.probe(keys))
+    if refusal:
         yield _refused("store", str(refusal))
     else:
         yield Finding(OK, "store", f"{Settings.safe_url(settings.redis_url)} answers and takes writes")
     servers = run(health.servers())
-    yield from diagnosis.of_servers(servers, run(health.unserved()))
+    yield from diagnosis.of_servers(servers, run(health.unserved()), refuses=bool(refusal))
     yield from diagnosis.of_replicas(servers, _waited(settings))
     workers = run(health.workers(keys))
     yield from diagnosis.of_clocks(now.skew, workers)
-    yield from diagnosis.of_workers(workers, installed(), health.QUEUES)
+    yield from diagnosis.of_workers(workers, installed(), health.QUEUES, refuses=bool(refusal))
     if not settings.broken_base:
         yield from diagnosis.of_settings(workers, settings.fingerprint)
     yield from diagnosis.of_ticks(run(health.ticks(keys)), now.server, alive=bool(workers))

@@ -14,7 +14,7 @@ from om_api.domain.errors import StoreError
 from om_api.domain.extras import installed
 from om_api.store.driver.connection import Connection
 from om_api.store.driver.scripts import provide
-from om_api.store.fleet import presence
+from om_api.store.fleet import health, presence
 from om_api.store.fleet.presence import Worker
 from om_api.store.memory.keys import Keys
 
@@ -58,7 +58,16 @@ class Presence:
             self._connection.run(presence.gone(self._keys, self.worker.name))
 
 
+def foreign_worker(connection: Connection, keys: Keys) -> Worker | None:
+    """A live worker that writes memories in another layout than this process would; None also where the store is away."""
+    with suppress(StoreError):
+        return next((each for each in connection.run(health.workers(keys)) if each.layout != presence.LAYOUT), None)
+    return None
+
+
 def _this_process() -> Worker:
     # Containers may share a host's name and each call itself process 1: the last part tells them apart.
     host, pid = _NOT_IN_NAMES.sub("-", socket.gethostname())[:_LONGEST_HOST] or "host", os.getpid()
-    return Worker(name=f"{host}-{pid}-{secrets.token_hex(4)}", host=host, pid=pid, version=installed())
+    return Worker(
+        name=f"{host}-{pid}-{secrets.token_hex(4)}", host=host, pid=pid, version=installed(), layout=presence.LAYOUT
+    )

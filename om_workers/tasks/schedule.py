@@ -11,6 +11,7 @@ from celery.signals import beat_init
 
 from om_workers.tasks import wiring
 from om_workers.tasks.broker import queue_length
+from om_workers.tasks.outages import outages
 
 # more than come within one interval of all kinds and several beats; adoptions wait where the sweep does
 _MOST = {"ticks": 10, "maintenance": 500}
@@ -34,7 +35,10 @@ class Scheduler(CelerysScheduler):  # type: ignore[misc]  # Celery carries no ty
     def apply_async(self, entry: ScheduleEntry, **words: Any) -> Any:
         """Send a tick, or pass it over where those before it still wait."""
         queue = entry.options["queue"]
-        sent = None if queue_length(self.app, queue) > _MOST[queue] else super().apply_async(entry, **words)
+        sent = None
+        if queue_length(self.app, queue) <= _MOST[queue]:
+            sent = super().apply_async(entry, **words)
+            outages.over()
         if file := wiring.settings().variable("OM_BEAT_FILE"):
             Path(file).touch()
         return sent

@@ -13,6 +13,7 @@ from om_api.domain.values import Outcome, Scope
 from om_api.recall.analysis import VERSION
 from om_api.settings import recorded_settings
 from om_api.store.archiving import archivable, changing
+from om_api.store.audit import mending
 from om_api.store.backup import unused_values
 from om_api.store.driver.steps import batch
 from om_api.store.erasing import redacted
@@ -33,6 +34,7 @@ _SLICES = 100  # of 1,000 keys each: a store of 100,000 keys is seen whole withi
 _RESOURCES = 2_000
 _REVIEWS = 1_000  # that should be decided by now
 _CHUNKS = 200  # of one memory, indexed in one round
+_MENDED, _MENDED_MESSAGES = 5, 50_000  # memories mended in one round, and the most messages of one
 _log = structlog.get_logger("om_workers")
 
 
@@ -51,10 +53,11 @@ class Sweeper:
     def __init__(self, services: Services) -> None:
         self._services = services
         self._run = services.run
+        self._mends = _MENDED
 
     def sweep(self) -> Swept:
         """One round, bounded: hints first, then slices of the key space, then resources, the longest neglected first."""
-        keys = self._services.keys
+        keys, self._mends = self._services.keys, _MENDED
         self._run(repartition.go_on(keys))
         named = self._run(keyspace_scan.waiting_for_adoption(keys, _HINTS))
         hints = self._run(keyspace_scan.adoptable(keys, named))
@@ -135,6 +138,7 @@ class Sweeper:
             self._services.events.cleared(resource, cleared)
             return cleared.outcome
         self._keep_ids(states, now)
+        self._mend(resource, states)
         self._keep_index(states)
         self._keep_reviews(states)
         self._keep_shared(states)
@@ -168,6 +172,16 @@ class Sweeper:
             if (state.record.epoch or state.scope.thread) and state.tidy_at <= now:
                 ttl_s = self._services.in_force(state.scope).retention_s
                 self._run(known.tidy(keys, state.scope, self._threads(state.scope), ttl_s))
+
+    def _mend(self, resource: str, states: Sequence[ScopeState]) -> None:
+        """Once a day repair what an older version or the loss of a key left wrong, unless that is too much to read."""
+        keys, size = self._services.keys, sum(state.record.observed_messages for state in states)
+        known = any(state.record.epoch for state in states) and size <= _MENDED_MESSAGES
+        if self._mends and known and self._run(mending.is_due(keys, resource)):
+            self._mends -= 1
+            retention_s = self._services.in_force(Scope(resource)).retention_s
+            if mended := self._run(mending.mend(keys, resource, retention_s)):
+                _log.warning("memory_mended", resource=resource, repairs=mended)
 
     def _keep_values(self, resource: str, now: int) -> None:
         """Remove encrypted values of what was removed by somebody who died on the way."""

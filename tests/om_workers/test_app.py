@@ -12,7 +12,12 @@ from kombu.exceptions import ContentDisallowed
 from kombu.serialization import loads
 
 from om_api import StoreError, load_settings
+from om_api.store.driver.connection import Connection
+from om_api.store.fleet import presence
+from om_api.store.fleet.presence import Worker
+from om_api.store.memory.keys import keys_of
 from om_workers.app import CeleryQueues, app, make_app
+from om_workers.tasks import wiring
 
 
 def test_every_task_is_routed_to_a_queue_of_its_own_that_the_worker_consumes():
@@ -81,6 +86,19 @@ def test_options_of_celery_that_threads_cannot_honour_end_the_worker_before_it_b
         monkeypatch.setattr(sys, "argv", [*words, *more])
         with pytest.raises(SystemExit, match=f"^Error: {says}"):
             worker_init.send(sender=None)
+
+
+def test_a_worker_of_another_layout_ends_one_that_starts(client, server_url, prefix, monkeypatch):
+    settings = load_settings(environ={"OM_REDIS_URL": server_url, "OM_PREFIX": prefix})
+    monkeypatch.setattr(wiring, "settings", lambda: settings)
+    monkeypatch.setattr(sys, "argv", ["celery", "-A", "om_workers.app", "worker"])
+    worker_init.send(sender=None)
+    older = Worker(name="w-1", host="h", pid=1, version="0.0.9")
+    Connection(client).run(presence.here(keys_of(settings), older))
+    with pytest.raises(
+        SystemExit, match=r"w-1 \(version 0\.0\.9\) writes memories in another layout: stop such workers"
+    ):
+        worker_init.send(sender=None)
 
 
 @pytest.mark.nightly

@@ -9,6 +9,7 @@ from om_api.cli.target import Target, command, stated_port
 from om_api.domain.errors import SettingsError, StoreError
 from om_api.http import make_app
 from om_api.http.serving.server import check_free, is_loopback, serve
+from om_api.ops.eviction import evicting
 from om_api.settings.logs import log_to_stderr
 from om_api.store.fleet import api_key_records
 from om_api.telemetry import spans
@@ -38,6 +39,8 @@ def api(target: Target, host: str, port: int | None, without_keys: bool) -> None
     ids = [spans.log_ids] if settings.memory.telemetry.logs else []
     log_to_stderr(level=settings.variable("OM_LOG_LEVEL") or "INFO", form=form, also=ids)
     _say_who_may(target, without_keys)
+    for found in evicting(settings):
+        note(f"warning: {found.about}: {found.says}; {found.do}")
     sys.exit(serve(with_pages(make_app(settings, locked=not without_keys)), host, port))
 
 

@@ -48,6 +48,7 @@ def breaches(held: ResourceDump, count: Callable[[Message], int] | None) -> Iter
         yield from _set_aside(held, part)
         yield from _pieces(held, part)
         yield from _pins(held, part)
+    yield from _lost(held)
     yield from _told_once(held)
     yield from _orphans(held)
     yield from _observations(held)
@@ -70,6 +71,45 @@ def _scope(held: ResourceDump) -> Iterator[Breach]:
         lives = part.chunks or part.observations or part.reflections
         if lives and held.scope is not None and (held.scope == "thread") != (thread is not None):
             yield Breach(held.of.record(part.scope), f"holds a memory, but the scope in force is {held.scope}")
+
+
+def observed_threads(held: ResourceDump) -> set[str]:
+    """The threads of observations in force that were made of messages."""
+    noted = (own for part in held.parts.values() for own in decoded(part.observations, as_observation))
+    return {own.thread_id for own in noted if own.message_ids and not own.shared_from}
+
+
+def unlisted_sources(held: ResourceDump) -> dict[str, set[str]]:
+    """By thread the observations that have messages behind them, and that the thread's index lacks."""
+    found = defaultdict[str, set[str]](set)
+    for own in _kept(held):
+        if own.id in held.source and own.id not in held.sources.get(own.thread_id, ({}, 0))[0]:
+            found[own.thread_id].add(own.id)
+    return found
+
+
+def _lost(held: ResourceDump) -> Iterator[Breach]:
+    """Keys that are gone as a whole, by what names them or counts what they held."""
+    observed = observed_threads(held)
+    sealed = {value.get(b"thread", b"").decode() for value in held.chunks.values()}
+    if (observed or sealed) and not held.tokens:
+        yield Breach(held.of.tokens, "is missing though messages were accepted")
+    for thread in sorted((observed | sealed) - held.threads.keys()):
+        yield Breach(held.of.threads, f"lacks {thread}, of which messages were sealed")
+    for thread in sorted(observed - held.states):
+        yield Breach(held.of.thread(thread), "is missing though its thread was observed")
+    for thread, names in sorted(unlisted_sources(held).items()):
+        yield Breach(held.of.sources(thread), f"lacks {min(names)}, of which messages are there")
+    for part in held.parts.values():
+        counted = (
+            ("chunk_tokens", part.chunks, held.of.chunks),
+            ("observation_count", part.observations, held.of.observations),
+        )
+        for field, members, key in counted:
+            if not members and (whole(part.record.get(field.encode(), b"0")) or 0) > 0:
+                yield Breach(
+                    key(part.scope), f"is missing, the record says {field} {whole(part.record[field.encode()])}"
+                )
 
 
 def _counters(held: ResourceDump, count: Callable[[Message], int] | None) -> Iterator[Breach]:
@@ -195,7 +235,7 @@ def _totals(held: ResourceDump, part: Part) -> Iterator[Breach]:
     chunks = [held.chunks.get(name.decode(), {}) for name, _ in part.chunks]
     found = {
         "chunk_tokens": sum(whole(chunk.get(b"tokens", b"")) or 0 for chunk in chunks),
-        "observation_tokens": sum(observation.tokens for observation in _said(part.observations, as_observation)),
+        "observation_tokens": sum(observation.tokens for observation in decoded(part.observations, as_observation)),
         "observation_count": len(part.observations),
     }
     for field, is_ in found.items():
@@ -212,34 +252,34 @@ def _generations(held: ResourceDump, part: Part) -> Iterator[Breach]:
     if numbers and numbers != list(range(numbers[0], numbers[-1] + 1)):
         yield Breach(key, "lacks or doubles a generation above the oldest it keeps")
     says = whole(part.record.get(b"reflection_tokens", b"0"))
-    is_ = sum(last.tokens for last in _said(part.reflections[-1:], as_generation))
+    is_ = sum(last.tokens for last in decoded(part.reflections[-1:], as_generation))
     if says != is_:
         yield Breach(record, f"reflection_tokens is {says}, the generation in force has {is_}")
 
 
 def _standing(held: ResourceDump, part: Part) -> Iterator[Breach]:
     """P1: what the generation in force stands for is not in force beside it, and it stands for all that was replaced."""
-    generations = {found.n: found for found in _said(part.reflections, as_generation)}
+    generations = {found.n: found for found in decoded(part.reflections, as_generation)}
     stands = covered(generations, max(generations, default=0))
-    for own in _said(part.observations, as_observation):
+    for own in decoded(part.observations, as_observation):
         if own.id in stands.ids:
             where = held.of.observations(part.scope)
             yield Breach(where, f"{own.id} is in force, and a generation stands for it too")
     for (n, thread), members in held.reflected.items():
         if stands.whole and thread == part.scope.thread:
-            for name in sorted({one.id for one in _said(members, as_observation)} - stands.ids):
+            for name in sorted({one.id for one in decoded(members, as_observation)} - stands.ids):
                 where = held.of.reflected(part.scope, n)
                 yield Breach(where, f"{name} was replaced, and no generation in force stands for it")
 
 
 def _set_aside(held: ResourceDump, part: Part) -> Iterator[Breach]:
     """What was set aside in groups lives as long as the memory, for no text says what it says; what was condensed expires."""
-    made = {each.n: each for each in _said(part.reflections, as_generation)}
+    made = {each.n: each for each in decoded(part.reflections, as_generation)}
     for (n, thread), members in held.reflected.items():
         lasts = held.lasting.get((n, thread))
         if thread != part.scope.thread or lasts is None:
             continue
-        aside, where = any(own.group for own in _said(members, as_observation)), held.of.reflected(part.scope, n)
+        aside, where = any(own.group for own in decoded(members, as_observation)), held.of.reflected(part.scope, n)
         if lasts and not aside:
             yield Breach(where, "has no TTL and would stay for ever")
         if aside and not lasts and n in made and made[n].origin == "archive":
@@ -248,7 +288,7 @@ def _set_aside(held: ResourceDump, part: Part) -> Iterator[Breach]:
 
 def _pieces(held: ResourceDump, part: Part) -> Iterator[Breach]:
     """Of a text that was moved each piece stands in it once."""
-    for generation in _said(part.reflections[-1:], as_generation):
+    for generation in decoded(part.reflections[-1:], as_generation):
         for fault in pieces.faults(generation, pooled=part.scope.thread is None):
             yield Breach(held.of.reflections(part.scope), f"generation {generation.n} {fault}")
 
@@ -261,8 +301,8 @@ def _pins(held: ResourceDump, part: Part) -> Iterator[Breach]:
     except msgspec.MsgspecError:
         yield Breach(where, "says pins that are none")
         return
-    in_force = _said(part.reflections[-1:], as_generation)
-    notes = Notes.of(in_force, _said(part.observations, as_observation), part.scope)
+    in_force = decoded(part.reflections[-1:], as_generation)
+    notes = Notes.of(in_force, decoded(part.observations, as_observation), part.scope)
     for pin in pins:
         if not notes.hold(pin):
             yield Breach(where, f"pins line {pin.id}, which stands nowhere")
@@ -273,7 +313,7 @@ def _told_once(held: ResourceDump) -> Iterator[Breach]:
     met: dict[tuple[str, int], tuple[pieces.Slice, str]] = {}
     for thread, part in held.parts.items():
         key = held.of.reflections(part.scope)
-        for lead in _said(part.reflections[-1:] if thread else [], as_generation):
+        for lead in decoded(part.reflections[-1:] if thread else [], as_generation):
             for each in pieces.cut(lead, pooled=False):
                 first, where = met.setdefault((each.piece.origin, each.piece.at), (each, key))
                 if first != each:
@@ -285,7 +325,7 @@ def _told_once(held: ResourceDump) -> Iterator[Breach]:
 # -- observations ------------------------------------------------------------------------------------------------------
 
 
-def _said(members: Members, decode: Callable[[bytes], T]) -> list[T]:
+def decoded(members: Members, decode: Callable[[bytes], T]) -> list[T]:
     """What members say, without those that are nothing of the kind."""
     said = []
     for member, _ in members:
@@ -297,7 +337,7 @@ def _said(members: Members, decode: Callable[[bytes], T]) -> list[T]:
 def _kept(held: ResourceDump) -> list[Observation]:
     """Every observation that is still there word for word: in force, or in the history of a generation."""
     sets = [part.observations for part in held.parts.values()] + list(held.reflected.values())
-    return [observation for members in sets for observation in _said(members, as_observation)]
+    return [observation for members in sets for observation in decoded(members, as_observation)]
 
 
 def _observations(held: ResourceDump) -> Iterator[Breach]:
@@ -307,9 +347,9 @@ def _observations(held: ResourceDump) -> Iterator[Breach]:
             yield Breach(key, f"two observations have the seq {seq:g}")
         if any(at > _float(part.record.get(b"seq", b"0")) for _, at in part.observations):
             yield Breach(key, "holds an observation with a seq that the record has not drawn")
-        if len(_said(part.observations, as_observation)) < len(part.observations):
+        if len(decoded(part.observations, as_observation)) < len(part.observations):
             yield Breach(key, "holds a member that is no observation")
-        if len(_said(part.reflections, as_generation)) < len(part.reflections):
+        if len(decoded(part.reflections, as_generation)) < len(part.reflections):
             yield Breach(held.of.reflections(part.scope), "holds a member that is no generation")
     for name in _twice(observation.id for observation in _kept(held)):
         yield Breach(held.of.source(name), "its observation is there twice")
@@ -319,7 +359,7 @@ def _observations(held: ResourceDump) -> Iterator[Breach]:
 
 def _sources(held: ResourceDump) -> Iterator[Breach]:
     kept = {observation.id: observation for observation in _kept(held)}
-    generations = [one for part in held.parts.values() for one in _said(part.reflections, as_generation)]
+    generations = [one for part in held.parts.values() for one in decoded(part.reflections, as_generation)]
     merged = {name for one in generations for name in (*one.observation_ids, *one.dropped_ids)}
     for name, members in held.source.items():
         if name in kept:
@@ -390,7 +430,7 @@ def _coverage(held: ResourceDump) -> Iterator[Breach]:
     """P1: no message in two places, and none of one id; and as long as it is kept its id is known."""
     by_id = defaultdict[tuple[str, str], list[str]](list)
     records = {thread: held_records(found) for thread, found in held.known.items()}
-    for key, thread, members in _places(held):
+    for key, thread, members in places(held):
         names = [message.id for member, at in members if (message := _message(member, at))]
         for name in names:
             by_id[thread, name].append(key)
@@ -416,7 +456,7 @@ def _ids(held: ResourceDump, thread: str, key: str, known: Sequence[tuple[str, b
         yield Breach(held.of.known(thread), f"knows {other[-1]} as in another place than {key}")
 
 
-def _places(held: ResourceDump) -> Iterator[tuple[str, str, Members]]:
+def places(held: ResourceDump) -> Iterator[tuple[str, str, Members]]:
     """Where messages are: key, thread, members. Raw sets with members that wait for adoption may hold copies yet."""
     owners = {name: thread for thread, (index, _) in held.sources.items() for name in index}
     owners |= {observation.id: observation.thread_id for observation in _kept(held)}

@@ -107,7 +107,7 @@ _COMMON = (
 )
 _RESOURCE = re.compile(r"\{(" + _ID + r")\}:(.*)", re.DOTALL)
 _OF_PART = ("record", "chunks", "observations", "reflections")
-_UNREAD = frozenset(("rejected", "seen", "thread", "draft", "hold", "lock", "pace", "import"))
+_UNREAD = frozenset(("rejected", "seen", "draft", "hold", "lock", "pace", "import"))
 
 
 class Named(NamedTuple):
@@ -144,7 +144,8 @@ class Part(NamedTuple):
 class ResourceDump(NamedTuple):
     """One resource at one instant. `sources` maps a thread to its index and the index's TTL in ms, `segments` a chunk likewise.
 
-    `lasting` says of what generations replaced whether it lives longer than any retention.
+    `lasting` says of what generations replaced whether it lives longer than any retention. `states` are the threads that have
+    a hash of their own state.
     `settled` is False when it names keys that were not read: it changed faster than its names could be learned.
     """
 
@@ -164,6 +165,7 @@ class ResourceDump(NamedTuple):
     threads: dict[str, int]
     known: dict[str, Mapping[bytes, bytes]]
     aliases: dict[str, str]
+    states: frozenset[str] = frozenset()
     lasting: Mapping[tuple[int, str | None], bool] = MappingProxyType({})
     working: Mapping[bytes, bytes] = MappingProxyType({})
     settled: bool = False
@@ -218,6 +220,7 @@ def _held(keys: Keys, resource: str, found: Instant) -> ResourceDump:
         reflected={(int(what.id), what.thread): members for what, members in zsets["reflected"]},
         threads={name.decode(): int(at) for name, at in found.zsets.get(of.threads, ())},
         known={str(what.thread): value for what, value in hashes["known"]},
+        states=frozenset(str(what.thread) for what, _ in hashes["thread"]),
         working=found.hashes.get(of.working, {}),
         lasting={at: lasts(found.lifetimes[key]) for key, at in _histories(keys, found) if key in found.lifetimes},
         aliases={name.decode(): thread.decode() for name, thread in found.hashes.get(of.aliases, {}).items()},
@@ -250,9 +253,9 @@ def _index(of: ResourceKeys, what: Named, members: Members, found: Instant) -> t
 def _implied(held: ResourceDump) -> set[str]:
     """The keys that what was read names: with less than these read, what is missing may only be unread."""
     of, threads = held.of, _threads(held)
-    names = {of.scope, of.tokens, of.aliases, of.working}
+    names = {of.scope, of.tokens, of.threads, of.aliases, of.working}
     for thread in threads | held.aliases.keys():
-        names |= {of.messages(thread), of.sources(thread), of.known(thread)}
+        names |= {of.messages(thread), of.sources(thread), of.known(thread), of.thread(thread)}
     for covered in {None, *held.parts} | (threads if held.scope == "thread" else set()):
         scope = Scope(held.resource, covered)
         part = held.parts.get(covered) or Part(scope, {}, [], [], [])

@@ -114,7 +114,7 @@ def _whole(of: ResourceKeys, memories: Sequence[Content], counts: Mapping[str, i
 
 
 def _names(of: ResourceKeys, threads: Iterable[str], memories: Sequence[Content]) -> list[str]:
-    names = [of.scope, of.rejected, of.working, of.redacted, of.archived, of.lock(model_cooldown.LOCK)]
+    names = [of.scope, of.rejected, of.working, of.redacted, of.archived, of.lock(model_cooldown.LOCK), of.lock("mend")]
     for thread in threads:
         names += _thread_names(of, thread)
     for memory in memories:

@@ -10,7 +10,7 @@ from om_api.store.driver.steps import ALONE, Node
 from om_api.store.fleet.backlog import FleetBacklog
 from om_api.store.fleet.breaker import BreakerState
 from om_api.store.fleet.health import QUEUES, ServerInfo, Waiting
-from om_api.store.fleet.presence import Ticked, Worker
+from om_api.store.fleet.presence import LAYOUT, Ticked, Worker
 from om_api.store.fleet.webhook_records import WebhookState
 from om_api.store.reviews.drafts import WaitingReview
 
@@ -21,8 +21,8 @@ WELL = {
 NOW = 1_800_000_000_000
 
 
-def worker(skew_ms=0, version="1", queues=()):
-    return Worker(name="h-1-ab", host="h", pid=1, version=version, skew_ms=skew_ms, queues=queues)
+def worker(skew_ms=0, version="1", queues=(), layout=LAYOUT):
+    return Worker(name="h-1-ab", host="h", pid=1, version=version, skew_ms=skew_ms, queues=queues, layout=layout)
 
 
 def test_what_a_server_tells_is_judged():
@@ -35,7 +35,9 @@ def test_what_a_server_tells_is_judged():
         ({"used_memory": "10001"}, "always", ERROR, "memory", "out of memory"),
         ({"maxmemory_policy": "allkeys-lru"}, "always", ERROR, "eviction", "allkeys-lru"),
         ({"aof_enabled": "0"}, None, WARNING, "disk", "no append-only file"),
-        ({"aof_last_write_status": "err"}, "always", ERROR, "disk", "the last write failed"),
+        ({"aof_last_write_status": "err"}, "everysec", ERROR, "disk", "acknowledged last is in memory only"),
+        ({"aof_last_bgrewrite_status": "err"}, "always", WARNING, "disk", "the last rewrite"),
+        ({"rdb_last_bgsave_status": "err"}, "always", WARNING, "disk", "the last snapshot failed"),
         ({}, "no", WARNING, "disk", "half minute"),
         ({}, "everysec", OK, "disk", "last second or two"),
         ({}, None, NOTE, "disk", "cannot tell"),
@@ -48,6 +50,14 @@ def test_what_a_server_tells_is_judged():
         found = [each for each in diagnosis.of_server(server, fsync) if each.about == about and says in each.says]
         assert [finding.level for finding in found] == [level], (told, fsync)
         assert all(finding.do for finding in found if finding.level != OK)
+
+
+def test_why_a_store_refuses_writes_is_said_once_and_no_worker_is_called_dead_for_it():
+    for told, about in [({"used_memory": "10001"}, "memory"), ({"role": "slave"}, "server")]:
+        for refuses in (False, True):
+            found = [each for each in diagnosis.of_server({**WELL, **told}, "always", refuses=refuses) if each.trouble]
+            assert [each.about for each in found] == ([] if refuses else [about]), (told, refuses)
+    assert [each.level for each in diagnosis.of_workers([], "1", QUEUES, refuses=True)] == [NOTE]
 
 
 def of_cluster(*changed, unserved=0):
@@ -91,6 +101,7 @@ def test_nobody_at_work_and_a_queue_that_nobody_serves_are_errors_and_another_ve
     """Without a worker nothing is handed out: the queue stays empty, and its work waits in the due index."""
     assert [finding.level for finding in diagnosis.of_workers([], "1", QUEUES)] == [ERROR]
     assert [finding.level for finding in diagnosis.of_workers([worker(version="2")], "1", QUEUES)] == [OK, NOTE]
+    assert [finding.level for finding in diagnosis.of_workers([worker(layout=0)], "1", QUEUES)] == [OK, ERROR]
     for served, lacking in [
         ([("ticks", "observe"), ("reflect", "maintenance")], []),
         ([("ticks", "reflect", "maintenance")], ["observe"]),

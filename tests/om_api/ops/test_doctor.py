@@ -1,13 +1,15 @@
 """`om doctor`: slots of a Cluster, the collector, replicas that pushes wait for."""
 
 import pytest
+import redis
 from redis.crc import key_slot
 from servers import Cluster
 from traced import Collector
 
 from om_api import load_settings
 from om_api.ops import doctor
-from om_api.ops.diagnosis import ERROR, WARNING
+from om_api.ops.diagnosis import ERROR, NOTE, WARNING
+from om_api.ops.eviction import evicting
 
 
 @pytest.mark.nightly
@@ -44,3 +46,28 @@ def test_the_agent_whose_pushes_wait_for_most_replicas_is_asked_for(tmp_path):
 
     assert doctor._waited(load_settings(environ={})) == 0
     assert doctor._waited(load_settings(environ={"OM_CONFIG_DIR": str(tmp_path)})) == 2
+
+
+def test_doctor_says_why_a_full_store_refuses_writes_and_which_servers_evict(private_server_url, prefix):
+    """Catches "no worker is alive" where workers cannot write that they are."""
+    broker = f"{private_server_url}/1" if private_server_url.count("/") == 2 else private_server_url[:-1] + "1"
+    environ = {"OM_REDIS_URL": private_server_url, "OM_BROKER_URL": broker, "OM_PREFIX": prefix, "OM_MODEL": "scripted"}
+    settings = load_settings(environ=environ)
+    with redis.Redis.from_url(private_server_url) as client:
+        before = client.config_get("maxmemory*")
+        try:
+            client.config_set("maxmemory", 1)
+            full = doctor.examine(settings).findings
+            client.config_set("maxmemory", 0)
+            client.config_set("maxmemory-policy", "volatile-ttl")
+            evicts = list(evicting(settings))
+            found = [each.about for each in doctor.examine(settings).findings if "volatile-ttl" in each.says]
+        finally:
+            for name in ("maxmemory", "maxmemory-policy"):
+                client.config_set(name, before[name])
+
+    assert [each.about for each in full if "out of memory" in f"{each.says}{each.do}"] == ["store"]
+    assert [each.level for each in full if each.about == "workers"] == [NOTE]
+    assert [each.about for each in evicts] == ["store", "broker"]
+    assert all("set maxmemory-policy noeviction" in each.do for each in evicts)
+    assert found == ["eviction", "broker"]

@@ -15,7 +15,7 @@ from om_api.store.fleet.presence import Worker
 from om_api.store.memory import due
 from om_api.store.memory.keys import Keys
 from om_workers.process.heartbeat import Heartbeat
-from om_workers.process.presence import Presence
+from om_workers.process.presence import Presence, foreign_worker
 
 # Leases of 3 s are renewed after one: a process that gets no time for two seconds on a busy machine keeps its lock.
 
@@ -214,6 +214,14 @@ def test_the_dead_do_not_pile_up_while_others_live(store):
     wait_until(lambda: len(store.run(health.workers(store.keys))) == 1, "them to be dead")
     store.run(presence.here(store.keys, Worker(name="alive", host="h", pid=1, version="1"), 5_000))
     assert store.client.zrange(store.keys.workers, 0, -1) == [b"alive"]
+
+
+def test_foreign_worker_names_a_live_worker_of_another_layout(store):
+    own = Worker(name="own", host="h", pid=1, version="1", layout=presence.LAYOUT)
+    store.run(presence.here(store.keys, own))
+    assert foreign_worker(Connection(store.client), store.keys) is None
+    store.run(presence.here(store.keys, Worker(name="older", host="h", pid=1, version="0.0.9")))  # says no layout
+    assert foreign_worker(Connection(store.client), store.keys).name == "older"
 
 
 def test_a_process_says_by_which_settings_it_goes_each_time_it_says_that_it_lives(store):

@@ -418,3 +418,15 @@ def test_what_an_older_version_observed_is_indexed_and_not_looked_through_again(
     client.hset(f"{prefix}:{{harold}}:{record}", "indexed", "0")  # as another version of the analysis left it
     world.sweep()
     assert _segments(world) != {}
+
+
+def test_sweep_mends_a_memory_once_a_day(world):
+    """Catches what workers of two versions left for ever: an index of messages that expire, without a lifetime."""
+    world.say(*["hello"] * 4)
+    world.observe_now()
+    segment = next(world.client.scan_iter(f"{world.prefix}:{{harold}}:segment:*"))
+    for mends in (True, False):
+        world.client.persist(segment)
+        _looked_long_ago(world)
+        world.sweep()
+        assert (world.client.ttl(segment) > 0) is mends
