@@ -1,7 +1,7 @@
 """What a context shows of the past by itself: about the newest message, at one round trip, and never at a context's cost."""
 
 import pytest
-from scene import cleared, erasing, filled, observed, pushing, seal, trips
+from scene import cleared, erasing, filled, observed, push, pushing, seal, trips
 from world import SMALL
 
 from om_api import Message, ObservationalMemory, StoreError, load_settings
@@ -55,6 +55,16 @@ def test_what_is_recalled_does_not_break_the_cap_of_a_context(store, prefix):
         plain_core = new_core(prefix, OM_CONTEXT_MAX_TOKENS=cap, OM_RECALL__AUTO="false", **NO_EXCERPTS)
         bare = context(store, plain_core)[0].tokens
         assert context(store, core)[0].tokens <= max(int(cap), bare), cap
+
+
+def test_a_context_recalls_the_newest_messages_of_a_backlog(store, prefix, monkeypatch):
+    """Catches a hit that is read at its place among the messages that were read, and not at its place in the thread."""
+    monkeypatch.setattr(recalling, "_MOST_RAW", 10)
+    filled(store)
+    push(store, *range(40, 80), thread="t2")
+    ask(store, "the tulip is red", 81, thread="t2")
+    ask(store, "which tulip?")
+    assert shown(store, new_core(prefix, **NO_EXCERPTS)) == ["m81"]
 
 
 def test_recall_can_be_turned_off(store, prefix):

@@ -1,6 +1,7 @@
 """What one look at a scope leaves behind: who else may look, when it comes back, and who is told."""
 
 import math
+import time
 
 import pytest
 from world import World
@@ -113,26 +114,26 @@ def test_a_request_waits_for_what_was_sealed_for_it_and_not_for_what_the_same_lo
 def test_a_request_for_a_backlog_is_answered_once_all_of_it_was_observed_and_no_call_is_parted(world, monkeypatch):
     """Catches a look that seals a whole backlog, a request that counts as sealed with its first chunks, and a call at whose
     place reading ended, though its result stands behind it."""
-    monkeypatch.setattr(policy, "MOST_UNREADY", 4)
     monkeypatch.setattr(scope_state, "_READ_WHOLE", 10)
     call, result = {"type": "tool-call", "name": "look"}, {"type": "tool-result", "name": "look", "result": "found"}
-    for n in range(40):
-        part = {**(result if n % 2 else call), "tool_call_id": f"c{n // 2}"}
-        message = Message(role="tool" if n % 2 else "assistant", content=[part], tokens=70, id=f"m{n}",
-                          resource_id="harold", thread_id="t-1", timestamp=1_763_600_000_000 + n)  # fmt: skip
-        world.om.add_messages([message])
-    world.om.force_observe("t-1", "harold")
-    unready, looks = [], 0
-    while world.services.run(scope_state.look(world.services.keys, HAROLD)).forced and looks < 60:
-        looks += 1
-        world.tick()
-        unready.append(sum(not chunk.ready for chunk in _chunks(world)))
-    covered = [set(each.message_ids) for each in world.om.observations("harold")]
-    assert sorted(name for some in covered for name in some) == sorted(f"m{n}" for n in range(40))
-    assert all(
-        {f"m{n}", f"m{n + 1}"} & some in (set(), {f"m{n}", f"m{n + 1}"}) for some in covered for n in range(0, 40, 2)
-    )
-    assert max(unready) <= 4
+    now = int(time.time() * 1000)
+    for resource, messages, most, since in (("idle", 40, 4, 1_763_600_000_000), ("busy", 8, 2, now - 1_000)):
+        monkeypatch.setattr(policy, "MOST_UNREADY", most)
+        for n in range(messages):
+            part = {**(result if n % 2 else call), "tool_call_id": f"c{n // 2}"}
+            message = Message(role="tool" if n % 2 else "assistant", content=[part], tokens=70, id=f"m{n}",
+                              resource_id=resource, thread_id="t-1", timestamp=since + n)  # fmt: skip
+            world.om.add_messages([message])
+        world.om.force_observe("t-1", resource)
+        for _ in range(60):
+            look = world.services.run(scope_state.look(world.services.keys, Scope(resource)))
+            assert sum(not chunk.ready for chunk in look.chunks) <= most
+            if not look.forced:
+                break
+            world.tick()
+        covered = [{int(name[1:]) for name in each.message_ids} for each in world.om.observations(resource)]
+        assert sorted(n for some in covered for n in some) == [*range(messages)], resource
+        assert all(n ^ 1 in some for some in covered for n in some), resource
 
 
 def test_what_changed_under_a_look_is_left_to_the_next(world):
