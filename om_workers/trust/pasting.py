@@ -5,6 +5,7 @@ from om_workers.trust.disguises import is_hidden
 from om_workers.trust.looks import Look, look_of
 
 _LONG = 800  # characters of a message from which on its orders to a model are taken for handed on
+_TYPED = 500  # lines of a message that are looked at one by one: nobody types more, and each takes time
 _FENCE = "```"
 _THINGS = (
     r"(?:e-?mails?|mails?|messages?|texts?|pages?|web ?sites?|articles?|documents?|docs?|files?|reviews?|posts?|comments?"
@@ -75,7 +76,8 @@ def parted(text: str) -> tuple[list[str], list[str]]:
     """The lines of a user's message: his own, and those that he hands on.
 
     What stands behind "this text:", below a question about "this", in quotation marks or a fence, behind the head of a mail or a
-    turn of a template, in a log; what nobody types, as look-alike letters within words; and in a long message orders to a model.
+    turn of a template, in a log; what nobody types, as look-alike letters within words, and what comes after 500 lines; and in a
+    long message orders to a model.
     """
     own, pasted, fenced, rest = list[str](), list[str](), False, False
     lines, long = text.split("\n"), len(text) > _LONG
@@ -85,7 +87,7 @@ def parted(text: str) -> tuple[list[str], list[str]]:
             continue
         fence = line.lstrip().startswith(_FENCE)
         fenced ^= fence
-        rest = rest or _begins(lines, at, last_turn)
+        rest = rest or at >= _TYPED or _begins(lines, at, last_turn)
         if rest or fenced or fence or line.lstrip().startswith((">", "|")) or _handed_on(line, long=long):
             pasted.append(line)
             continue
