@@ -25,7 +25,8 @@ class Receipt(NamedTuple):
     """What became of messages: the ids they are kept under, and how many were new; the others were kept before.
 
     Of these `duplicates` say nothing new; `grown` say more, which is kept now; `changed` say something else, and nothing
-    was changed; `replaced` took the place of what was raw, as was asked for.
+    was changed; `replaced` took the place of what was raw, as was asked for. `ahead` were dated ahead of the server's clock,
+    by `ahead_ms` at most, and are ordered by their arrival instead.
     """
 
     ids: tuple[str, ...]
@@ -34,6 +35,8 @@ class Receipt(NamedTuple):
     grown: tuple[str, ...] = ()
     changed: tuple[Changed, ...] = ()
     replaced: tuple[str, ...] = ()
+    ahead: tuple[str, ...] = ()
+    ahead_ms: int = 0
 
 
 class ReceiptTally:
@@ -43,11 +46,14 @@ class ReceiptTally:
         self._added = 0
         self._ids: defaultdict[Said, list[str]] = defaultdict(list)
         self._changed: list[Changed] = []
+        self._ahead, self._ahead_ms = list[str](), 0
 
     def take(self, pushed: Pushed) -> None:
         """Count a push, but for the messages that say otherwise."""
         self._added += pushed.added
         self._ids[Said.SAME] += pushed.duplicates
+        self._ahead += pushed.ahead
+        self._ahead_ms = max(self._ahead_ms, pushed.ahead_ms)
 
     def said(self, name: str, said: Said, *, sealed: bool) -> None:
         """Count a message that was kept before."""
@@ -67,4 +73,6 @@ class ReceiptTally:
             grown=tuple(said[Said.GROWN]),
             changed=tuple(self._changed),
             replaced=tuple(said[Said.REPLACED]),
+            ahead=tuple(self._ahead),
+            ahead_ms=self._ahead_ms,
         )

@@ -47,6 +47,7 @@ class Synced(NamedTuple):
     the position from which on the history is not what was kept: edited there, or gone on otherwise; None if it only goes on.
     `retracted` are the ids of messages that the history has others for: no context holds them any more. `restored` are those that
     it has again. `thread_id` is the thread that holds the history: a copy of the one asked for, where a branch went on in one.
+    `ahead` were dated ahead of the server's clock, by `ahead_ms` at most, and are ordered by their arrival instead.
     Instructions at the beginning (role system) are no part of a conversation: they are not kept, and their id is "".
     """
 
@@ -59,6 +60,8 @@ class Synced(NamedTuple):
     retracted: tuple[str, ...] = ()
     restored: tuple[str, ...] = ()
     thread_id: str = ""
+    ahead: tuple[str, ...] = ()
+    ahead_ms: int = 0
 
 
 class _Talk(NamedTuple):
@@ -443,4 +446,5 @@ def _diverged_at(ids: Sequence[str], found: Synced, skipped: int) -> int | None:
 def _synced(tally: ReceiptTally, unsent: int) -> Synced:
     receipt = tally.receipt(())
     known = unsent + len(receipt.duplicates)
-    return Synced((), receipt.added, known, receipt.grown, receipt.changed)
+    found = Synced((), receipt.added, known, receipt.grown, receipt.changed)
+    return found._replace(ahead=receipt.ahead, ahead_ms=receipt.ahead_ms)

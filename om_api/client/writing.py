@@ -14,7 +14,7 @@ from om_api.domain.errors import InvalidInputError, NotReplicatedError, RateLimi
 from om_api.domain.message_tokens import count_message
 from om_api.domain.messages import Message
 from om_api.domain.push_limits import ANYBODY, AT_ONCE_S, THE_REST_S, UNLIMITED, Pusher, PushPace
-from om_api.domain.values import check_id, is_id, new_id, to_ms, traceparent
+from om_api.domain.values import check_id, is_id, new_id, to_ms, traceparent, with_zone
 from om_api.domain.wire import EncodedMessage, encode_message, no_message
 from om_api.settings import Settings
 from om_api.store.driver.partitions import sure
@@ -26,8 +26,8 @@ from om_api.store.memory.push import BATCH, NO_HISTORY, Pushed, ServerClock, pus
 from om_api.telemetry import spans
 
 THREADS = 4_096  # whose last message is remembered
-_ALIASES = 5  # that may change while a push is on its way
 _JUST_AHEAD = 60_000  # ms by which turns that were added together may be ahead of the clock
+_ALIASES = 5  # that may change while a push is on its way
 
 
 class Writer:
@@ -92,8 +92,10 @@ class Writer:
         ready = copy(message)
         ready.at = 0
         ready.check()  # what was changed since it was made
-        at = self._next_ms(ready, None if ready.timestamp is None else to_ms(ready.timestamp))
-        ready.id = ready.id or new_id(at)
+        ready.timestamp = with_zone(ready.timestamp, self._settings.for_agent(ready.resource_id).timezone)
+        now = int(time.time() * 1000)
+        at = self._next_ms(ready, None if ready.timestamp is None else to_ms(ready.timestamp), now)
+        ready.id, dated = ready.id or new_id(min(at, now)), ready.timestamp is not None
         ready.traceparent = traceparent(ready.traceparent) or spans.traceparent()
         if ready.timestamp is None:
             ready.timestamp = at
@@ -106,14 +108,14 @@ class Writer:
             raise
         ready.at = at
         self.redacting.prepared(ready.resource_id, member)
-        return EncodedMessage(ready, member)
+        return EncodedMessage(ready, member, dated)
 
-    def _next_ms(self, message: Message, said: int | None) -> int:
+    def _next_ms(self, message: Message, said: int | None, now: int) -> int:
         thread = message.resource_id, message.thread_id
         times = self._last_ms.get(thread)
         if times is None:
             self._last_ms.put(thread, times := _ThreadTimes())
-        return times.next(said, int(time.time() * 1000))
+        return times.next(said, now)
 
     def send(
         self, ready: Sequence[EncodedMessage], *, replace: bool = False, pusher: Pusher = ANYBODY
@@ -166,6 +168,8 @@ class Writer:
             raise
         yield from self.redacting.keep(resource, values)
         tally.take(pushed)
+        if pushed.ahead:
+            yield from self._reporter.ahead(resource, len(pushed.ahead), pushed.ahead_ms)
         for each, known in pushed.other if not pushed.alias else ():
             waits = self._replicas(resource)
             said = yield from amend(self._keys, each, known, self.count, replace=replace, replicas=waits)

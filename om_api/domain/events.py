@@ -50,6 +50,7 @@ KINDS: dict[str, tuple[str, ...]] = {
     "crashed": (*_OF_CHUNK, "task", "crashes"),
     "answer_unusable": ("thread", "task", "model", "why", "loss", "quote"),
     "budget_reached": ("setting", "then"),
+    "clock_ahead": ("messages", "seconds"),
     "hook_failed": ("setting", "hook", "why", "then"),
 }
 # why an answer of a model was not used

@@ -18,7 +18,7 @@ class RawMember(NamedTuple):
 
     member: bytes
     score: float
-    at: int
+    at: float
     message: Message
     becomes: bytes = b""
 
@@ -28,7 +28,7 @@ class Verdict(NamedTuple):
 
     verb: str
     what: bytes = b""
-    score: int | float | str = ""
+    score: float | str = ""
     tokens: int = 0
 
 
@@ -63,7 +63,7 @@ class Judgement:
         same = (each for each in own if known and compare(known, each.message) is Said.SAME)
         kept = next(same, own[0])
         form = KnownId.of(record_of(kept.message))
-        at: int | float | str = "" if kept.score == kept.at else kept.at
+        at: float | str = "" if kept.score == kept.at else kept.at
         for each in own:
             said = Said.SAME if each is kept else compare(form, each.message)
             if said is Said.GROWN:

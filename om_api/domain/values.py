@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, NamedTuple, TypeAlias, TypeGuard
+from zoneinfo import ZoneInfo
 
 import msgspec
 
@@ -16,6 +17,7 @@ from om_api.domain.errors import InvalidInputError
 from om_api.domain.learned import learned
 from om_api.domain.timing.chance import chance
 
+Timestamp: TypeAlias = str | int | float | datetime | None
 ID_PATTERN = re.compile(r"[A-Za-z0-9._:@+-]{1,200}")
 _SECOND, _MILLI, _MICRO = 1e11, 1e14, 1e17  # below each bound a number of that unit is a date between 1973 and 5138
 _EARLIEST, _LATEST = 1e8, 1e20
@@ -114,6 +116,17 @@ def _iso_ms(text: str) -> int | None:
     except ValueError:
         return None
     return round((at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() * 1000)
+
+
+def with_zone(timestamp: Timestamp, zone: str) -> Timestamp:
+    """A time in ISO 8601 that names no zone, with the offset of an IANA zone; any other time as it is."""
+    if not isinstance(timestamp, str) or timestamp.strip().replace(".", "", 1).isdecimal():
+        return timestamp
+    try:
+        at = datetime.fromisoformat(timestamp.strip())
+    except ValueError:
+        return timestamp
+    return timestamp if at.tzinfo else at.replace(tzinfo=ZoneInfo(zone)).isoformat()
 
 
 class Scope(NamedTuple):

@@ -41,10 +41,11 @@ _GIVEN = (Message, Mapping, Dumpable)
 
 
 class EncodedMessage(NamedTuple):
-    """A message that is ready to be kept, and the bytes that are kept of it."""
+    """A message that is ready to be kept, and the bytes that are kept of it; `dated`: its writer said a time."""
 
     message: Message
     member: bytes
+    dated: bool = True
 
 
 def parse_member(member: bytes, thread: str, resource: str, at: float) -> Message:

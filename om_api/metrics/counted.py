@@ -24,6 +24,7 @@ _AMOUNTS = {
     "cortex_om_crashes_total": "crashed",
     "cortex_om_marked_lines_total": "marked",
     "cortex_om_pushes_refused_total": "refused",
+    "cortex_om_messages_ahead_total": "ahead",
     "cortex_om_contexts_total": "served|contexts",
     "cortex_om_context_tokens_total": "served|tokens",
 }

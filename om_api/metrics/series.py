@@ -101,6 +101,11 @@ SERIES = (
         _COUNTED,
     ),
     _counter("cortex_om_pushes_refused_total", "Pushes that came faster than push limits permit.", _SERVED),
+    _counter(
+        "cortex_om_messages_ahead_total",
+        "Messages dated ahead of the server's clock, which were ordered by its time.",
+        _SERVED,
+    ),
     _counter("cortex_om_contexts_total", "Contexts served.", _SERVED),
     _counter("cortex_om_context_tokens_total", "Tokens of the contexts served.", _SERVED),
     _memory(

@@ -182,6 +182,14 @@ def of_clocks(mine: int, workers: Sequence[Worker]) -> Iterator[Finding]:
         yield Finding(OK, "clocks", f"server, this machine and {amount(len(workers), 'worker')} agree")
 
 
+def of_agents_clocks(ahead: Mapping[str, float]) -> Iterator[Finding]:
+    """Agents whose messages were dated ahead of the server's clock of late, with the most seconds."""
+    if ahead:
+        says = f"{_some(ahead)}: messages dated up to {_span(1000 * max(ahead.values()))} ahead of the server"
+        do = "set the clock of their writers, or write times with an offset; until then the order of arrival counts"
+        yield Finding(WARNING, "clocks", says, do)
+
+
 def of_workers(
     workers: Sequence[Worker], version: str, queues: Iterable[str], *, refuses: bool = False
 ) -> Iterator[Finding]:

@@ -20,7 +20,7 @@ from om_api.settings.sections.urls import is_redis_url
 from om_api.store.archiving import archivable
 from om_api.store.driver.connection import Connection, connected
 from om_api.store.driver.steps import Steps
-from om_api.store.fleet import breaker, event_stream, health, presence, webhook_records
+from om_api.store.fleet import breaker, clock_reports, event_stream, health, presence, webhook_records
 from om_api.store.fleet.backlog import backlog
 from om_api.store.fleet.presence import Worker
 from om_api.store.memory.chunks import root
@@ -89,6 +89,7 @@ def _store(settings: Settings, connection: Connection) -> Iterator[Finding]:
     yield from diagnosis.of_replicas(servers, _waited(settings))
     workers = run(health.workers(keys))
     yield from diagnosis.of_clocks(now.skew, workers)
+    yield from diagnosis.of_agents_clocks(run(clock_reports.agents(keys)))
     yield from diagnosis.of_workers(workers, installed(), health.QUEUES, refuses=bool(refusal))
     if not settings.broken_base:
         yield from diagnosis.of_settings(workers, settings.fingerprint)

@@ -12,8 +12,8 @@ from om_api.domain.values import Chunk, Generation, Observation, Outcome, Scope
 from om_api.domain.webhooks.hook import HookFailure
 from om_api.settings import Settings
 from om_api.store.driver.connection import Connection
+from om_api.store.fleet import clock_reports, hook_failures
 from om_api.store.fleet import event_stream as stream
-from om_api.store.fleet import hook_failures
 from om_api.store.fleet.event_stream import Caps
 from om_api.store.memory import due
 from om_api.store.memory.adopt import Adopted
@@ -94,7 +94,11 @@ class EventPublisher:
             self.tell(_of_chunk(kinds[did], scope, chunk))
 
     def adopted(self, resource: str, thread: str, adopted: Adopted | None) -> None:
-        """Messages that a plain client wrote could not be accepted, if there were any."""
+        """Messages that a plain client wrote could not be accepted, or were dated ahead, if there were any."""
+        if adopted and adopted.ahead:
+            with suppress(StoreError):
+                event = self._run(clock_reports.note(self._keys, resource, adopted.ahead, adopted.ahead_ms))
+                self.tell(*filter(None, [event]))
         if adopted and adopted.rejected:
             self.tell(Event(kind="quarantined", resource=resource, thread=thread, messages=adopted.rejected))
             self.trimmed(resource, adopted.trimmed)

@@ -470,12 +470,13 @@ function* batches(ready: readonly Waiting[]): Generator<Waiting[]> {
 }
 
 function receiptOf(ready: readonly Waiting[]): Receipt {
-  return { ids: ready.map(({ message }) => String(message["id"])), added: 0, duplicates: [], grown: [], changed: [], replaced: [] };
+  return { ids: ready.map(({ message }) => String(message["id"])), added: 0, duplicates: [], grown: [], changed: [], replaced: [], ahead: [], ahead_ms: 0 };
 }
 
 function added(all: Receipt, more: Receipt): void {
   all.added += more.added;
-  for (const name of ["ids", "duplicates", "grown", "changed", "replaced"] as const) (all[name] as unknown[]).push(...more[name]);
+  for (const name of ["ids", "duplicates", "grown", "changed", "replaced", "ahead"] as const) (all[name] as unknown[]).push(...more[name]);
+  all.ahead_ms = Math.max(all.ahead_ms, more.ahead_ms);
 }
 
 /** What a later request of a call was refused with: the messages of the earlier ones are kept. */

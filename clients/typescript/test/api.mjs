@@ -80,5 +80,5 @@ export async function answering(...answers) {
   return { url: `http://127.0.0.1:${server.address().port}`, asked, close: () => server.closeAllConnections() ?? server.close() };
 }
 
-export const ADDED = JSON.stringify({ ids: ["x"], added: 1, duplicates: [], grown: [], changed: [], replaced: [] });
+export const ADDED = JSON.stringify({ ids: ["x"], added: 1, duplicates: [], grown: [], changed: [], replaced: [], ahead: [], ahead_ms: 0 });
 export const problem = (status, detail, more = {}) => JSON.stringify({ title: "t", status, detail, ...more });

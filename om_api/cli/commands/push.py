@@ -71,6 +71,9 @@ def _tell(receipt: Receipt, as_json: bool) -> None:
     words = {"grown": receipt.grown, "changed": receipt.changed, "replaced": receipt.replaced}
     other = next((word for word, those in words.items() if those), "duplicate")
     outcome, advice = "added" if receipt.added else other, [each.advice for each in receipt.changed]
+    if receipt.ahead:
+        late = receipt.ahead_ms / 1000
+        advice.append(f"dated {late:,.0f} s ahead of the server's clock: it is ordered by its arrival")
     if as_json:
         print_json({"id": receipt.ids[0], "outcome": outcome, **({"advice": advice[0]} if advice else {})})
     else:

@@ -36,7 +36,7 @@ class KnownAliases:
                 through[name] = thread
                 moved = copy(each.message)
                 moved.thread_id = thread
-                placed.append(EncodedMessage(moved, each.member))
+                placed.append(each._replace(message=moved))
             else:
                 placed.append(each)
         return placed, through

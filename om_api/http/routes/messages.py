@@ -58,7 +58,8 @@ class Added(msgspec.Struct, frozen=True):
     """The ids the messages are kept under, and how many were new; the others were kept before.
 
     Of these `duplicates` say nothing new; `grown` say more, which is kept now; `changed` say something else, and nothing
-    was changed; `replaced` took the place of what was raw, as was asked for.
+    was changed; `replaced` took the place of what was raw, as was asked for. `ahead` were dated ahead of the server's
+    clock, by `ahead_ms` at most, and are ordered by their arrival instead.
     """
 
     ids: tuple[str, ...]
@@ -67,6 +68,8 @@ class Added(msgspec.Struct, frozen=True):
     grown: tuple[str, ...]
     changed: tuple[ChangedMessage, ...]
     replaced: tuple[str, ...]
+    ahead: tuple[str, ...]
+    ahead_ms: int
 
 
 class SyncedHistory(msgspec.Struct, frozen=True):
@@ -76,7 +79,8 @@ class SyncedHistory(msgspec.Struct, frozen=True):
     `diverged_at` is the position from which on the history is not what was kept, null if it only goes on. `retracted` are the
     ids of messages that the history has others for, which no context contains any more; `restored` are those that it has again.
     `thread_id` is the thread that holds the history: a copy of the one in the path, where a branch continues in one.
-    Instructions at the beginning (role system) are no part of a conversation: they are not kept, and their id is "".
+    Instructions at the beginning (role system) are no part of a conversation: they are not kept, and their id is "". `ahead` were dated
+    ahead of the server's clock, by `ahead_ms` at most, and are ordered by their arrival instead.
     """
 
     ids: tuple[str, ...]
@@ -88,6 +92,8 @@ class SyncedHistory(msgspec.Struct, frozen=True):
     retracted: tuple[str, ...]
     restored: tuple[str, ...]
     thread_id: str
+    ahead: tuple[str, ...]
+    ahead_ms: int
 
 
 _EXAMPLE = {
@@ -103,13 +109,13 @@ _HISTORY = {
         {"role": "user", "content": "Which airport?"},
     ]
 }
-_ADDED = Added(("m-1", "m-2"), 1, ("m-1",), (), (), ())
+_ADDED = Added(("m-1", "m-2"), 1, ("m-1",), (), (), (), (), 0)
 _NAMED = (
     "s-1703939184e4ed343d826feb49bf777a",
     "s-ad0bbf9005b47847cae9b5f7d93311d8",
     "s-05f6d77fae0faa04808d3ac7d68f15a1",
 )
-_SYNCED = SyncedHistory(_NAMED, 1, 2, (), (), None, (), (), "thread-1")
+_SYNCED = SyncedHistory(_NAMED, 1, 2, (), (), None, (), (), "thread-1", (), 0)
 
 
 @router.post("/messages", **needs(Role.WRITER, most=MAX_BODY), **answers(Added, _ADDED))
@@ -129,8 +135,7 @@ async def add_messages(
     receipt = await memory(request).add_messages(
         _messages(given.messages, resource, thread), replace=given.replace, pusher=key_of(request).pusher
     )
-    ids, added, duplicates, grown, changed, replaced = receipt
-    return reply(Added(ids, added, duplicates, grown, _changed(changed), replaced))
+    return reply(Added(**{**receipt._asdict(), "changed": _changed(receipt.changed)}))
 
 
 @router.post("/sync", **needs(Role.WRITER, most=MAX_BODY), **answers(SyncedHistory, _SYNCED))

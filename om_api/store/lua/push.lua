@@ -15,6 +15,9 @@
 -- A thread that is an alias of another one takes nothing. Who knows of an alias already names it beside the thread that it stands
 -- for: its history is that thread, no message follows, and it must still stand for it.
 -- A message of no history that comes again, as it is, is no longer retracted; one of a history that is retracted is `!apart`.
+-- A score more than a second ahead of the server's time becomes that time, or stands right behind the thread's last message: those of
+-- one call stay in their order by fractions of a millisecond, and what follows one of them in its thread, and is of the last minute,
+-- stands behind it too. A clock that runs ahead moves no answer before its question.
 -- A count that is more than follows is refused before anything is written: nothing ends a loop that a caller's number makes long.
 -- Returns {now, '!apart'} (no id has a !) for such a history; {now, '!limited', which of the four limits, in how many ms there is
 -- room again} for what comes too fast; {now, '!alias', thread, what it is an alias of ('': of none)}: of all of these nothing is written; else {now, due, [position, '' or the record kept]...} of what was known.
@@ -25,6 +28,14 @@ local sub = string.sub
 
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+
+local AHEAD = 1000 -- ms by which clocks may differ
+
+-- The score of a thread's newest message, unless it is itself ahead.
+local function newest(messages)
+  local last = tonumber(redis.call('ZRANGE', messages, 0, 0, 'REV', 'WITHSCORES')[2] or '') or 0
+  return last <= now + AHEAD and last or 0
+end
 
 -- What comes most often, one message more of a thread that is not due with it: as all else below, without what that needs to be
 -- ready for. False, and nothing was written, where it may be anything else: known, limited, due, or one by which a bucket is split.
@@ -55,7 +66,11 @@ local function added_alone()
   if counts[7] or not (counts[3] and wake and messages > 0 and total > 0 and (own_wake and after or grown) < wake) then
     return false
   end
-  redis.call('ZADD', KEYS[5], ARGV[10], ARGV[11])
+  local score = ARGV[10]
+  if (tonumber(score) or 0) > now + AHEAD then
+    score = string.format('%.4f', math.max(now, newest(KEYS[5]) + 0.0005))
+  end
+  redis.call('ZADD', KEYS[5], score, ARGV[11])
   redis.call('HSET', known, '#', string.format('%d', count + 1), '^', id, name, held .. record)
   redis.call('HSET', tokens, thread, string.format('%d', after), '#' .. thread, string.format('%d', messages + 1), '*', string.format('%d', grown))
   return true
@@ -156,7 +171,7 @@ for k = 5, #KEYS, 2 do
     if not (n and n >= 1 and n % 1 == 0 and slot + 3 + n * 4 <= #ARGV) then
       return redis.error_reply('ERR a count of messages is not the number of those that follow')
     end
-    local records, last, zadd, added, weight = {}, nil, {}, 0, 0
+    local records, last, zadd, added, weight, top = {}, nil, {}, 0, 0, 0
     group.again = {}
     for i = 1, n do
       records[i] = ARGV[slot + i * 4 + 2]
@@ -182,7 +197,16 @@ for k = 5, #KEYS, 2 do
         messages, bytes = messages + (same and 0 or 1), bytes + (same and 0 or #ARGV[slot + i * 4 + 1])
       else
         ids.add(set, id, record, at)
-        zadd[added * 2 + 1] = ARGV[slot + i * 4]
+        local score = ARGV[slot + i * 4]
+        local ms = tonumber(score) or 0
+        if ms > now + AHEAD or (group.ahead and ms > now - 60000) then
+          group.ahead = group.ahead or newest(group.messages)
+          top = math.max(now, group.ahead + 0.0005, top + 0.0005)
+          score = string.format('%.4f', top)
+        elseif ms > top then
+          top = ms
+        end
+        zadd[added * 2 + 1] = score
         zadd[added * 2 + 2] = ARGV[slot + i * 4 + 1]
         added = added + 1
         weight = weight + ARGV[slot + i * 4 + 3]

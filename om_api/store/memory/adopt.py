@@ -19,18 +19,23 @@ from om_api.store.driver.steps import Steps, Verb, batch
 from om_api.store.memory import due, quarantine
 from om_api.store.memory.keys import Keys, ResourceKeys
 from om_api.store.memory.known import last_further, recognise
-from om_api.store.memory.push import ServerClock, new_signing_key
+from om_api.store.memory.push import JUST_AHEAD_MS, ServerClock, new_signing_key
 
 _TRIES = 5
 
 
 class Adopted(NamedTuple):
-    """What adoption made of a raw set: members kept, copies dropped, members rejected, entries that made room for these."""
+    """What adoption made of a raw set: members kept, copies dropped, members rejected, entries that made room for these.
+
+    `ahead` were dated ahead of the server's clock, by `ahead_ms` at most, and are ordered by its time instead.
+    """
 
     kept: int
     dropped: int
     rejected: int
     trimmed: int = 0
+    ahead: int = 0
+    ahead_ms: int = 0
 
 
 class Redaction(Protocol):
@@ -83,7 +88,8 @@ def adopt(
         adopted = yield from _verb(keys.of(resource), thread, raw, verdicts, records)
         if adopted:
             trimmed = yield from quarantine.trim(keys, resource, adopted.rejected)
-            return adopted._replace(trimmed=trimmed)
+            late = [ms - raw.now for _, score in raw.members if (ms := to_ms(score) or 0) > raw.now + JUST_AHEAD_MS]
+            return adopted._replace(trimmed=trimmed, ahead=len(late), ahead_ms=max(late, default=0))
     return None
 
 
@@ -136,7 +142,7 @@ def _judged(
     def clean(member: bytes) -> bytes:
         return redact(whole_json(member))
 
-    for member, score in raw.members:
+    for place, (member, score) in enumerate(raw.members):
         cleaned = clean(member)
         try:
             message = _parsed(member, cleaned, thread, resource, score)
@@ -145,7 +151,7 @@ def _judged(
             malformed[member] = Verdict("reject", entry)
         else:
             becomes = b"" if cleaned == member else encode_message(message)
-            at = to_ms(score) or to_ms(message.timestamp) or raw.now
+            at = _ordered_by(score, message, raw.now, len(raw.members) - place)
             members.append(RawMember(member, score, at, message, becomes))
     known = yield from recognise(keys, resource, thread, {each.message.id for each in members})
     judgement = Judgement(known, count, lambda each: _changed(each, clean(each.member), thread, raw.now))
@@ -156,6 +162,14 @@ def _judged(
     if redaction:
         yield from redaction.keep()
     return malformed | judgement.verdicts, judgement.records
+
+
+def _ordered_by(score: float, message: Message, now: int, from_end: int) -> float:
+    """The ms that a member is ordered by: its score or its own time; where these are ahead, now, in the order they stand in."""
+    at = to_ms(score) or to_ms(message.timestamp) or now
+    if at > now:
+        return now - from_end / 2_000
+    return score if round(score) == at else at
 
 
 def _parsed(member: bytes, cleaned: bytes, thread: str, resource: str, score: float) -> Message:

@@ -19,6 +19,7 @@ BATCH = 500  # messages of one script call; a larger batch is several calls
 NO_HISTORY, WHATEVER, INSIDE = b"-", b"!", b"."
 _Ids: TypeAlias = tuple[str, ...]
 _Others: TypeAlias = tuple[tuple[EncodedMessage, KnownId], ...]
+JUST_AHEAD_MS = 1_000  # by which clocks of machines differ that are set by NTP, with room: not worth a word
 _APART, _LIMITED, _ALIAS = "!apart", "!limited", "!alias"
 _Said: TypeAlias = tuple[int, str, list[tuple[int, bytes]]]
 
@@ -26,8 +27,9 @@ _Said: TypeAlias = tuple[int, str, list[tuple[int, bytes]]]
 class Pushed(NamedTuple):
     """What became of a batch: how many were added, the ids of those that are kept as they are, and which say otherwise.
 
-    `due` names scopes, `now` is the server's time (Unix ms), `apart` is of a history that does not go on where the thread
-    ended. With an `alias` nothing was added: a name, and the thread that it stands for ("": for none).
+    `ahead` are ids of messages that were added and dated more than a second ahead of the server, which are ordered by its time
+    instead, `ahead_ms` is the most. `due` names scopes, `now` is the server's time (Unix ms), `apart` is of a history that does
+    not go on where the thread ended. With an `alias` nothing was added: a name, and the thread that it stands for ("": for none).
     """
 
     added: int
@@ -37,6 +39,8 @@ class Pushed(NamedTuple):
     now: int
     apart: bool = False
     alias: tuple[str, str] | None = None
+    ahead: _Ids = ()
+    ahead_ms: int = 0
 
 
 class ServerClock:
@@ -95,7 +99,12 @@ def _pushed(
     if due == _APART:
         return Pushed(0, (), (), (), now, apart=True)
     told = _told(threads, known) if known else ((), ())
-    return Pushed(given - len(known), *told, tuple(due.split()), now)
+    pushed = Pushed(given - len(known), *told, tuple(due.split()), now)
+    there = {position for position, _ in known}
+    laid_out = (each for own in threads.values() for each in own)
+    new = (each.message for n, each in enumerate(laid_out) if each.dated and n not in there)
+    ahead = {message.id: message.at - now for message in new if message.at > now + JUST_AHEAD_MS}
+    return pushed._replace(ahead=tuple(ahead), ahead_ms=max(ahead.values())) if ahead else pushed
 
 
 def _told(threads: Mapping[str, Sequence[EncodedMessage]], known: Sequence[tuple[int, bytes]]) -> tuple[_Ids, _Others]:
@@ -166,6 +175,6 @@ def _words(resource: str, threads: Mapping[str, Sequence[EncodedMessage]], histo
     words: list[Any] = []
     for thread, own in threads.items():
         words += [thread, str(Scope(resource, thread)), history, len(own)]
-        for message, member in own:
+        for message, member, _ in own:
             words += [message.at, member, record_of(message), message.tokens or 0]
     return words

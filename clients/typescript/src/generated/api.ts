@@ -566,7 +566,8 @@ export interface components {
          * @description The ids the messages are kept under, and how many were new; the others were kept before.
          *
          *         Of these `duplicates` say nothing new; `grown` say more, which is kept now; `changed` say something else, and nothing
-         *         was changed; `replaced` took the place of what was raw, as was asked for.
+         *         was changed; `replaced` took the place of what was raw, as was asked for. `ahead` were dated ahead of the server's
+         *         clock, by `ahead_ms` at most, and are ordered by their arrival instead.
          */
         Added: {
             ids: string[];
@@ -575,6 +576,8 @@ export interface components {
             grown: string[];
             changed: components["schemas"]["ChangedMessage"][];
             replaced: string[];
+            ahead: string[];
+            ahead_ms: number;
         };
         /**
          * Alias
@@ -1812,7 +1815,8 @@ export interface components {
          *         `diverged_at` is the position from which on the history is not what was kept, null if it only goes on. `retracted` are the
          *         ids of messages that the history has others for, which no context contains any more; `restored` are those that it has again.
          *         `thread_id` is the thread that holds the history: a copy of the one in the path, where a branch continues in one.
-         *         Instructions at the beginning (role system) are no part of a conversation: they are not kept, and their id is "".
+         *         Instructions at the beginning (role system) are no part of a conversation: they are not kept, and their id is "". `ahead` were dated
+         *         ahead of the server's clock, by `ahead_ms` at most, and are ordered by their arrival instead.
          */
         SyncedHistory: {
             ids: string[];
@@ -1824,6 +1828,8 @@ export interface components {
             retracted: string[];
             restored: string[];
             thread_id: string;
+            ahead: string[];
+            ahead_ms: number;
         };
         /**
          * TextContext
@@ -5129,7 +5135,7 @@ export interface operations {
     get_events: {
         parameters: {
             query?: {
-                /** @description any of sealed, observing, buffered, extracted, extraction_refused, split, quarantined, activated, reflecting, drafted, review_asked, review_approved, review_sent_back, reflected, restored, forgotten, erased, line_added, line_corrected, working_memory_updated, pinned, unpinned, thread_changed, thread_aliased, thread_unaliased, thread_copied, paused, resumed, imported, migrated, cleared, failed, crashed, answer_unusable, budget_reached, hook_failed; repeatable; else all */
+                /** @description any of sealed, observing, buffered, extracted, extraction_refused, split, quarantined, activated, reflecting, drafted, review_asked, review_approved, review_sent_back, reflected, restored, forgotten, erased, line_added, line_corrected, working_memory_updated, pinned, unpinned, thread_changed, thread_aliased, thread_unaliased, thread_copied, paused, resumed, imported, migrated, cleared, failed, crashed, answer_unusable, budget_reached, clock_ahead, hook_failed; repeatable; else all */
                 kinds?: string[];
                 /** @description whose; repeatable; else all that the key is bound to */
                 resource?: string[];

@@ -10,7 +10,7 @@ from om_api.http.serving.limits import SMALL_BODY
 
 HAROLD = "/v1/resources/harold"
 THREAD = f"{HAROLD}/threads/t-1"
-NOTHING = {"added": 0, "duplicates": [], "grown": [], "changed": [], "replaced": []}
+NOTHING = {"added": 0, "duplicates": [], "grown": [], "changed": [], "replaced": [], "ahead": [], "ahead_ms": 0}
 TALK = ["My flight is on Friday.", "Noted.", "ok", "ok", "Which airport?"]
 
 
