@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from om_api.context.view import Block
 
 Wire = dict[str, Any]
-_DATA_URL = re.compile(r"data:(image/[a-z0-9.+-]+);base64")
+_DATA_URL = re.compile(r"data:([a-z0-9.+-]+/[a-z0-9.+-]+);base64")
 EARLIER = "<system-reminder>The beginning of this conversation is not shown.</system-reminder>"
 
 
@@ -43,7 +43,7 @@ def reminder(text: str) -> str:
     return f"<system-reminder>\n{text}\n</system-reminder>"
 
 
-def inline_image(url: str) -> tuple[str, str] | None:
+def inline_data(url: str) -> tuple[str, str] | None:
     """The media type and the base64 data of a data: url; None for any other."""
     head, _, data = url.partition(",")
     match = _DATA_URL.fullmatch(head)

@@ -1,15 +1,18 @@
 """A context as the system blocks and messages of an Anthropic request, with its cache breakpoints."""
 
+import re
 from collections.abc import Iterable, Sequence
 
-from om_api.context.alternation import Speech, Wire, alternating, inline_image, reminder
-from om_api.context.parts import arguments, part_text, result_text
+from om_api.context.alternation import Speech, Wire, alternating, inline_data, reminder
+from om_api.context.parts import arguments, part_text, result_media, result_text
 from om_api.context.turns import Turn, wire_id, wire_name
 from om_api.context.view import Block
 from om_api.domain.tags import escape
 
 _THOUGHTS = {"thinking": ("thinking", "signature"), "redacted_thinking": ("data", "data")}
 _IMAGES = ("image/jpeg", "image/png", "image/gif", "image/webp")
+_PDF = "application/pdf"
+_FILE_ID = re.compile(r"file_[A-Za-z0-9]{1,120}")  # how Anthropic names files
 
 
 def anthropic_request(blocks: Sequence[Block], turns: Iterable[Turn]) -> Wire:
@@ -70,15 +73,23 @@ def _thought(part: Wire) -> Wire:
 def _said(part: Wire, role: str) -> Wire:
     if part["type"] == "text":
         return _text(part["text"].rstrip() if role == "assistant" else part["text"])
-    source = _source(str(part["url"]))
-    return {"type": "image", "source": source} if source else _text(part_text(part))
+    return _media(part) or _text(part_text(part))
 
 
-def _source(url: str) -> Wire | None:
-    inline = inline_image(url)
-    if inline and inline[0] in _IMAGES:
+def _media(part: Wire) -> Wire | None:
+    is_image = part["type"] == "image"
+    source = _source(part, str(part.get("url") or ""), _IMAGES if is_image else (_PDF,))
+    return {"type": "image" if is_image else "document", "source": source} if source else None
+
+
+def _source(part: Wire, url: str, types: Sequence[str]) -> Wire | None:
+    if _FILE_ID.fullmatch(str(part.get("file_id") or "")):
+        return {"type": "file", "file_id": part["file_id"]}
+    inline = inline_data(url)
+    if inline and inline[0] in types:
         return {"type": "base64", "media_type": inline[0], "data": inline[1]}
-    return {"type": "url", "url": url} if url.startswith("https://") else None
+    is_read = _PDF not in types or part.get("mime") == _PDF or url.partition("?")[0].lower().endswith(".pdf")
+    return {"type": "url", "url": url} if url.startswith("https://") and is_read else None
 
 
 def _call(part: Wire) -> Wire:
@@ -87,4 +98,6 @@ def _call(part: Wire) -> Wire:
 
 def _result(part: Wire) -> Wire:
     failed = {"is_error": True} if part.get("is_error") else {}
-    return {"type": "tool_result", "tool_use_id": wire_id(part), "content": result_text(part), **failed}
+    text, sent = result_text(part), [*filter(None, map(_media, result_media(part)))]
+    content = [*([_text(text)] if text.strip() else []), *sent] if sent else text
+    return {"type": "tool_result", "tool_use_id": wire_id(part), "content": content, **failed}

@@ -37,7 +37,8 @@ class Made(NamedTuple):
 class Context(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """Everything an agent's model should read before its next turn.
 
-    `blocks` in reading order; `omitted` says how many older messages had no room (the memory keeps them).
+    `blocks` in reading order; `omitted` says how many older messages had no room (the memory keeps them), `omitted_tokens` how
+    many tokens of what: `notes` (the oldest), `messages`, `newest` (of the newest message), `closing` (of the last block).
     `unavailable`: the long-term memory could not be reached. `recalled` is what was looked up for the newest message.
     `observations` and `reflection` are the own memory's; `composed` are the observations shown of each other memory that is
     composed into this context, `left_out` says why one is not.
@@ -50,6 +51,7 @@ class Context(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     reflection: Generation | None
     tokens: int
     omitted: int = 0
+    omitted_tokens: dict[str, int] = {}
     unavailable: bool = False
     recalled: tuple[RecalledHit, ...] = ()
     composed: dict[str, list[Observation]] = {}

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from om_api.context.alternation import Speech, Wire, alternating, inline_image, reminder
-from om_api.context.parts import arguments, part_text, result_object
+from om_api.context.alternation import Speech, Wire, alternating, inline_data, reminder
+from om_api.context.parts import arguments, part_text, result_media, result_object
 from om_api.context.turns import Turn, wire_name
 from om_api.context.view import Block
 
@@ -27,17 +27,18 @@ def _text(text: str) -> Wire:
 def _parts(turn: Turn) -> list[Wire]:
     if turn.role == "system":
         return [_text(reminder(turn.text))]
-    return [*map(_said, turn.said), *_calls(turn.calls), *map(_result, turn.results)]
+    given = [_said(part) for result in turn.results for part in result_media(result)]
+    return [*map(_said, turn.said), *_calls(turn.calls), *map(_result, turn.results), *given]
 
 
 def _said(part: Wire) -> Wire:
     if part["type"] == "text":
         return _text(part["text"])
-    return _image(str(part["url"]), str(part.get("mime") or "")) or _text(part_text(part))
+    return _media(str(part.get("url") or ""), str(part.get("mime") or "")) or _text(part_text(part))
 
 
-def _image(url: str, mime: str) -> Wire | None:
-    if inline := inline_image(url):
+def _media(url: str, mime: str) -> Wire | None:
+    if inline := inline_data(url):
         return {"inlineData": {"mimeType": inline[0], "data": inline[1]}}
     named = mime and url.startswith(("https://", "gs://"))
     return {"fileData": {"mimeType": mime, "fileUri": url}} if named else None

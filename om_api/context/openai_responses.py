@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from om_api.context.openai import detail
-from om_api.context.turns import Turn
+from om_api.context.openai import detail, is_openais
+from om_api.context.parts import part_text
+from om_api.context.turns import ToolAnswer, Turn
 from om_api.context.view import Block
 
 Wire = dict[str, Any]
@@ -20,7 +21,7 @@ def openai_items(blocks: Sequence[Block], turns: Iterable[Turn], system: str) ->
 
 def _items(turn: Turn) -> list[Wire]:
     if turn.results:
-        return [_result(*answered) for answered in turn.answered]
+        return [_result(answer) for answer in turn.answered]
     if turn.calls:
         said = [_message("assistant", turn.text)] if turn.text else []
         return [*said, *(_call(*asked) for asked in turn.asked)]
@@ -35,11 +36,24 @@ def _call(name: str, function: str, arguments: str) -> Wire:
     return {"type": "function_call", "call_id": name, "name": function, "arguments": arguments}
 
 
-def _result(name: str, text: str, failed: bool) -> Wire:  # noqa: FBT001 - as answered
-    return {"type": "function_call_output", "call_id": name, "output": f"Error: {text}" if failed else text}
+def _result(answer: ToolAnswer) -> Wire:
+    text = f"Error: {answer.text}" if answer.failed else answer.text
+    sent = [part for part in map(_part, answer.media) if part["type"] != "input_text"]
+    output = [*([{"type": "input_text", "text": text}] if text else []), *sent] if sent else text
+    return {"type": "function_call_output", "call_id": answer.id, "output": output}
 
 
 def _part(part: Wire) -> Wire:
     if part["type"] == "text":
         return {"type": "input_text", "text": part["text"]}
-    return {"type": "input_image", "image_url": str(part["url"]), "detail": "auto", **detail(part)}
+    url = str(part.get("url") or "")
+    if part["type"] == "image" and (url or is_openais(part)):
+        source = {"image_url": url} if url else {"file_id": part["file_id"]}
+        return {"type": "input_image", **source, "detail": "auto", **detail(part)}
+    if is_openais(part):
+        return {"type": "input_file", "file_id": part["file_id"]}
+    if url.startswith("data:"):
+        return {"type": "input_file", "filename": str(part.get("name") or "file"), "file_data": url}
+    if url.startswith("https://"):
+        return {"type": "input_file", "file_url": url}
+    return {"type": "input_text", "text": part_text(part)}

@@ -6,9 +6,10 @@ from typing import Any
 import msgspec
 
 from om_api.domain.folding import folded, in_brackets, placeholder
-from om_api.domain.media import LEAST, named
+from om_api.domain.media import may_hold_data, named, split
 from om_api.domain.messages import Message
 from om_api.domain.tags import escape
+from om_api.domain.vendors.parts import to_parts
 
 Part = dict[str, Any]
 _LONGEST_URL = 300
@@ -45,7 +46,7 @@ def _name(part: Mapping[str, Any]) -> str:
 def _attachment(part: Mapping[str, Any]) -> str:
     url = "".join(str(part.get("url") or "").split())
     shown = url if len(url) <= _LONGEST_URL and not url.startswith("data:") else ""
-    said = [part["type"], in_brackets(part.get("name") or ""), in_brackets(part.get("mime") or ""), shown]
+    said = [part["type"], *(in_brackets(part.get(key) or "") for key in ("name", "mime", "file_id")), shown]
     return f"[{' '.join(filter(None, said))}]"
 
 
@@ -64,16 +65,21 @@ def arguments(part: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def result_text(part: Mapping[str, Any]) -> str:
-    """A tool's result as escaped text: text as it is, anything else as JSON, "" for none."""
-    result = part.get("result")
-    if result is None:
-        return ""
-    return escape(named(result)) if isinstance(result, str) else _json(_copy(result))
+    """A tool's result as escaped text: text as it is, anything else as JSON, images and files by name, "" for none."""
+    result, media = split(part.get("result"))
+    text = "" if result is None else escape(named(result)) if isinstance(result, str) else _json(_copy(result))
+    return "\n".join(filter(None, [text, *map(part_text, media)]))
+
+
+def result_media(part: Mapping[str, Any]) -> list[Part]:
+    """The images and files that a tool gave."""
+    beside = part.get("parts")  # where Gemini has them
+    return [*split(part.get("result"))[1], *(split(to_parts(beside))[1] if isinstance(beside, list) else ())]
 
 
 def result_object(part: Mapping[str, Any]) -> dict[str, Any]:
     """A tool's result as an object of its own, strings escaped: {"result": …}, or {"error": …} when it failed."""
-    result = _copy(part.get("result"))
+    result = _copy(split(part.get("result"))[0])
     if part.get("is_error"):
         return {"error": result}
     return result if isinstance(result, dict) else {"result": result}
@@ -95,7 +101,7 @@ def _copy(value: Any) -> Any:
     try:
         encoded = msgspec.json.encode(value)
         copied = msgspec.json.decode(encoded)
-        copied = named(copied) if len(encoded) >= LEAST else copied
+        copied = named(copied) if may_hold_data(encoded) else copied
         return _escaped(copied) if b"<" in encoded else copied
     except RecursionError:  # a message that nests a thousand lists hurts only itself
         return "(nested too deeply to show)"

@@ -9,6 +9,7 @@ import msgspec
 
 from om_api.context.ages import ages
 from om_api.context.assemble import Context, Made
+from om_api.context.capping import FittedNotes, fitted_notes, notes_room, smaller_moments
 from om_api.context.composed import Composition, OwnTimes, composition
 from om_api.context.cut import first_turn
 from om_api.context.excerpts import excerpts
@@ -16,7 +17,7 @@ from om_api.context.kept import NOTHING_KEPT, KeptParts, KeptText, kept_text
 from om_api.context.recalled import NOTHING, RecalledSection, recalled_section
 from om_api.context.signature import Signer
 from om_api.context.stable import stable_blocks
-from om_api.context.tail import Tail, Tails
+from om_api.context.tail import Tail, Tails, squeezed
 from om_api.context.turns import Turns
 from om_api.context.view import Block, View, local_time
 from om_api.context.volatile import CurrentTask, Moment, volatile_blocks
@@ -27,6 +28,8 @@ from om_api.domain.snapshot import Snapshot
 from om_api.domain.values import Generation, Scope, Stored
 from om_api.recall.recalled import RecalledHit
 
+_NO_ROOM = "max_tokens leaves no room for its notes"
+
 
 class Rendering:
     """The contexts of one thread, one after the other: what did not change since the last one is not rendered again.
@@ -36,6 +39,7 @@ class Rendering:
 
     def __init__(self, count: Count) -> None:
         self._stable = Memoized(partial(stable_blocks, count=count))
+        self._fitted = Memoized(partial(fitted_notes, count=count))
         self._composition = Memoized(partial(composition, count=count))
         self._system = Memoized(_system)
         self._noted = Memoized(_noted)
@@ -62,21 +66,55 @@ class Rendering:
         messages = sorted(snapshot.messages, key=lambda message: message.at)
         kept = self._kept_beside(snapshot, view)
         composed = self._composition(snapshot.composed, observations, OwnTimes.of(snapshot), _whole(snapshot.scope))
-        stable = self._notes(observations, snapshot, kept.stable, composed)
-        tail = self._tails(messages, _of_thread(snapshot), view, first=any(block.kind != "kept" for block in stable))
         cap = view.context_max_tokens if max_tokens is None else max_tokens
+        tail = self._tails(messages, _of_thread(snapshot), view, first=True)
         beyond = first_turn(messages, tail.sizes, view.raw_max_tokens, _earlier(snapshot, tail)) if cap is None else 0
         omitted = 0 if cap is not None else beyond + snapshot.unread
         moment = self._moment(snapshot, observations, view, now_ms, unavailable=unavailable, omitted=omitted)
         moment = moment._replace(kept=kept.since, news=composed.news, added=added)
+        notes = FittedNotes(self._notes(observations, snapshot, kept.stable, composed))
+        turn = tail.since(_newest_turn(messages)).parts()[1]
+        all_of_it = tail.parts()[1] + self._framing(notes.blocks, moment, snapshot)
+        if cap is not None and (all_of_it > cap or snapshot.unread):
+            notes = self._fitted(*self._asked(observations, snapshot, kept.stable, composed), notes_room(cap, turn))
+            moment = moment._replace(news=() if notes.without_others else composed.news)
+        stable = notes.blocks
+        tail = tail.dated(first=any(block.kind != "kept" for block in stable))
         newest = tail.since(max(len(messages) - 1, 0)).parts()[1]
         left = None if cap is None or not hits else cap - newest - self._framing(stable, moment, snapshot)
         found = self._recalled(hits, messages[beyond:], snapshot, _with_room(view, left))
-        volatile = self._volatile(moment._replace(recalled=found.text), _identity(snapshot.others))
-        start = beyond if cap is None else tail.cut(cap - sum(block.tokens for block in (*stable, *volatile)))
-        told = {"omitted": start + snapshot.unread, "unavailable": unavailable, "recalled": found.hits}
-        told |= {"composed": composed.shown(), "left_out": snapshot.left_out}
-        return self._context(snapshot, observations, stable, tail.since(start), volatile, **told)
+        moment = moment._replace(recalled=found.text)
+        volatile = whole = self._volatile(moment, _identity(snapshot.others))
+        room = None if cap is None else cap - _tokens(stable)
+        if room is not None:
+            volatile = self._closing(moment, room - min(turn, room - room // 4))
+            room -= _tokens(volatile)
+        start = beyond if room is None else tail.cut(room)
+        shown = tail.since(start) if room is None else squeezed(tail.since(start), room, self._count)
+        lost = {
+            "notes": notes.left_out,
+            "messages": sum(tail.sizes[:start]),
+            "newest": sum(tail.sizes[start:]) - sum(shown.sizes),
+            "closing": _tokens(whole) - _tokens(volatile),
+        }
+        told = {
+            "omitted": start + snapshot.unread,
+            "unavailable": unavailable,
+            "recalled": found.hits if volatile == whole else (),
+        }
+        told |= {"omitted_tokens": {what: tokens for what, tokens in lost.items() if tokens > 0}}
+        told |= {"composed": {} if notes.without_others else composed.shown(), "left_out": snapshot.left_out}
+        if notes.without_others:
+            told["left_out"] = {**dict.fromkeys(composed.shown(), _NO_ROOM), **snapshot.left_out}
+        return self._context(snapshot, observations, stable, shown, volatile, **told)
+
+    def _closing(self, moment: Moment, room: int) -> list[Block]:
+        """The closing block, with what has room of it."""
+        for smaller in smaller_moments(moment):
+            made = self._volatile(smaller, _identity(smaller.others))
+            if _tokens(made) <= room:
+                return made
+        return []
 
     def _context(
         self,
@@ -105,9 +143,15 @@ class Rendering:
             return NOTHING_KEPT
         return self._kept(KeptParts.of(snapshot), view, Signer.of_memory(snapshot.signing_key, snapshot.scope))
 
-    def _notes(self, observations: list[Stored], snapshot: Snapshot, kept: str, composed: Composition) -> list[Block]:
+    def _notes(self, *about: Any) -> list[Block]:
+        return self._stable(*self._asked(*about))
+
+    def _asked(
+        self, observations: list[Stored], snapshot: Snapshot, kept: str, composed: Composition
+    ) -> tuple[list[Stored], Generation | None, Signer, bool, str, Composition]:
+        """What the stable blocks are made of."""
         signer = Signer.of_memory(snapshot.signing_key, snapshot.scope)
-        return self._stable(observations, _told(snapshot), signer, snapshot.scope.thread is None, kept, composed)
+        return observations, _told(snapshot), signer, snapshot.scope.thread is None, kept, composed
 
     def _framing(self, stable: list[Block], moment: Moment, snapshot: Snapshot) -> int:
         """The tokens of what stands around the messages, with a last block that recalls next to nothing."""
@@ -158,9 +202,10 @@ def build(
 ) -> Context:
     """Make a context of what was read at one instant; `now_ms` shows in its last block only.
 
-    `max_tokens` (else the view's `context_max_tokens`) caps the whole by leaving out the oldest raw messages, never the
-    newest one; where neither is given, the view's `raw_max_tokens` leaves out whole turns, and says so. Nothing of the
-    snapshot is changed.
+    `max_tokens` (else the view's `context_max_tokens`) caps the whole: notes take three quarters of it at most, the oldest are
+    left out first; then parts of the closing block, then the oldest raw messages. The newest message always stays, cut at both
+    ends if it must be. Where neither is given, the view's `raw_max_tokens` leaves out whole turns, and says so. Nothing of
+    the snapshot is changed.
     """
     return Rendering(count).context(snapshot, view, now_ms, max_tokens, unavailable=unavailable)
 
@@ -184,6 +229,16 @@ def _with_room(view: View, left: int | None) -> View:
     if left is None or left >= view.recalled_tokens:
         return view
     return msgspec.structs.replace(view, recalled_tokens=max(left, 0))
+
+
+def _newest_turn(messages: Sequence[Message]) -> int:
+    """Where the newest message of a user stands, from which on everything is about it."""
+    last = len(messages) - 1
+    return next((n for n in range(last, -1, -1) if messages[n].role == "user"), max(last, 0))
+
+
+def _tokens(blocks: Sequence[Block]) -> int:
+    return sum(block.tokens for block in blocks)
 
 
 def _of_thread(snapshot: Snapshot) -> Signer:

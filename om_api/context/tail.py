@@ -5,7 +5,7 @@ from itertools import compress
 from operator import is_
 from typing import NamedTuple
 
-from om_api.context.cut import first_shown
+from om_api.context.cut import first_shown, with_short_results, within
 from om_api.context.days import Day, DayLines, Parted
 from om_api.context.parts import plain
 from om_api.context.signature import Signer
@@ -31,6 +31,10 @@ class Tail(NamedTuple):
             return self
         parted = self.parted._replace(days=self.parted.days[start:])
         return Tail(self.messages[start:], self.shown[start:], self.raw[start:], self.sizes[start:], parted)
+
+    def dated(self, *, first: bool) -> "Tail":
+        """The same; `first` as in `Parted`."""
+        return self._replace(parted=self.parted._replace(first=first))
 
     def of(self, ids: Collection[str]) -> "Tail":
         """The messages of these ids alone."""
@@ -64,17 +68,32 @@ class Tail(NamedTuple):
         return [*blocks, *self.raw[done:]], tokens
 
 
+def squeezed(tail: Tail, room: int, count: Count) -> Tail:
+    """A tail whose longest messages are cut at both ends, so that it has room where that is possible."""
+    over = tail.parts()[1] - room
+    if over <= 0:
+        return tail
+    shown, raw, sizes = [*tail.shown], [*tail.raw], [*tail.sizes]
+    for place in sorted(range(len(sizes)), key=lambda place: -sizes[place]):
+        cut = within(shown[place], max(sizes[place] - over, 0), count) if over > 0 else shown[place]
+        if cut is not shown[place]:
+            shown[place], raw[place] = cut, _block(cut, count)
+            over -= sizes[place] - raw[place].tokens
+            sizes[place] = raw[place].tokens
+    return tail._replace(shown=shown, raw=raw, sizes=sizes)
+
+
 class Tails:
     """The tails of one thread, one after the other: what stands where it stood is what it was."""
 
     def __init__(self, count: Count) -> None:
-        self._count, self._named = count, _NamedMessages()
+        self._count, self._named = count, _ShownMessages(count)
         self._lines = Memoized(lambda signer, zone: DayLines(signer, zone, count))
         self._last: tuple[DayLines | None, list[Message], list[Block], list[int], list[Day]] = None, [], [], [], []
 
     def __call__(self, messages: list[Message], signer: Signer, view: View, *, first: bool) -> Tail:
         """The tail of these messages; `first` as in `Parted`."""
-        lines, shown = self._lines(signer, view.zone), self._named(messages)
+        lines, shown = self._lines(signer, view.zone), self._named(messages, view.tool_tokens)
         last, before, raw, sizes, days = self._last
         same = [*map(is_, before, shown), False].index(False) if lines is last else 0
         added = [_block(message, self._count) for message in shown[same:]]
@@ -84,20 +103,25 @@ class Tails:
         return Tail(messages, shown, raw, sizes, Parted(days, first, lines.line))
 
 
-class _NamedMessages:
-    """Messages whose results say the name of their tool; those that stand where they stood are what they were."""
+class _ShownMessages:
+    """Messages as they are shown: results say the name of their tool, and are not too long.
 
-    def __init__(self) -> None:
-        self._last: tuple[list[Message], list[Message]] = [], []
+    Those that stand where they stood are what they were.
+    """
 
-    def __call__(self, messages: list[Message]) -> list[Message]:
-        before, made = self._last
-        same = [*map(is_, before, messages), False].index(False)
+    def __init__(self, count: Count) -> None:
+        self._count = count
+        self._last: tuple[list[Message], list[Message], int | None] = [], [], None
+
+    def __call__(self, messages: list[Message], most: int | None) -> list[Message]:
+        before, made, last = self._last
+        same = [*map(is_, before, messages), False].index(False) if most == last else 0
         names: dict[str, str] = {}
         for message in made[:same] if same < len(messages) else ():
             named(message, names)
-        made = [*made[:same], *(named(message, names) for message in messages[same:])]
-        self._last = messages, made
+        added = (with_short_results(named(message, names), most, self._count) for message in messages[same:])
+        made = [*made[:same], *added]
+        self._last = messages, made, most
         return made
 
 

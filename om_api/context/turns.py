@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from om_api.context.days import Day, Parted
-from om_api.context.parts import Part, arguments, part_text, result_text
+from om_api.context.parts import Part, arguments, part_text, result_media, result_text
+from om_api.domain.media import attached
 from om_api.domain.messages import Message
 from om_api.domain.tags import escape
 from om_api.domain.tool_calls import call_id, matched
@@ -32,18 +33,19 @@ class ToolCall(NamedTuple):
 
 
 class ToolAnswer(NamedTuple):
-    """What a tool gave for one call."""
+    """What a tool gave for one call: its text, which names its images and files, and these."""
 
     id: str
     text: str
     failed: bool
+    media: list[Part]
 
 
 class Turn(msgspec.Struct, dict=True):
     """What one side says at once. Nobody changes one: it may stand in many contexts.
 
-    `parts` are texts (escaped, never blank) and, in role user, images with a url. `calls` (role assistant) and
-    `results` (role tool) match one to one: the turn after one with calls holds their results and nothing else.
+    `parts` are texts (escaped, never blank) and, in role user, images and files with a url or a `file_id`. `calls` (role
+    assistant) and `results` (role tool) match one to one: the turn after one with calls holds their results and nothing else.
     `thoughts` are what came with the calls, as it was written: some providers want it back, no other may have it. `day` is
     when a user's words were said, and `line` says that another day begins. `speaker` is the name of a user who says one, and
     `name` the same, or an assistant's, where it may stand in OpenAI's field of that name.
@@ -95,7 +97,10 @@ class Turn(msgspec.Struct, dict=True):
     @cached_property
     def answered(self) -> list[ToolAnswer]:
         """The results, as text."""
-        return [ToolAnswer(wire_id(part), result_text(part), bool(part.get("is_error"))) for part in self.results]
+        return [
+            ToolAnswer(wire_id(part), result_text(part), bool(part.get("is_error")), result_media(part))
+            for part in self.results
+        ]
 
 
 def text_of(parts: Iterable[Part]) -> str:
@@ -302,12 +307,12 @@ def _field_name(message: Message) -> str:
 
 
 def _sayable(role: str, parts: Iterable[Part]) -> list[Part]:
-    """Images as they are and texts in one, escaped as a whole: a tag may be split between two parts."""
+    """Images and files as they are, texts in one, escaped as a whole: a tag may be split between two parts."""
     made: list[Part] = []
-    said = (part for part in parts if part["type"] not in THOUGHTS)
-    for shown, group in groupby(said, key=lambda part: _shown(role, part)):
+    said = [(part, _shown(role, part)) for part in parts if part["type"] not in THOUGHTS]
+    for is_shown, group in groupby(said, key=lambda pair: pair[1] is not None):
         run = list(group)
-        made += run if shown else [_text(run)]
+        made += [shown for _, shown in run if shown] if is_shown else [_text(part for part, _ in run)]
     return made
 
 
@@ -315,8 +320,8 @@ def _text(parts: Iterable[Part]) -> Part:
     return {"type": "text", "text": escape("\n".join(map(part_text, parts)))}
 
 
-def _shown(role: str, part: Part) -> bool:
-    return part["type"] == "image" and role == "user" and bool(part.get("url"))
+def _shown(role: str, part: Part) -> Part | None:
+    return attached(part) if role == "user" and part["type"] in {"image", "file"} else None
 
 
 def wire_id(part: Mapping[str, Any]) -> str:

@@ -46,9 +46,9 @@ class View(msgspec.Struct, frozen=True, kw_only=True):
 
     `timezone` (IANA) decides today's date. `excerpt_tokens` bounds each other thread's excerpt, `others_tokens` all of
     them together, `context_max_tokens` the whole context, `raw_max_tokens` the thread's own raw messages where nothing
-    bounds the whole; None bounds nothing. `recalled_tokens` bounds what is looked up for the newest message, 0 looks
-    nothing up. `working` is the form of the working memory that is shown (None: none is), `extracted` names the extractors whose
-    values are. Raises InvalidInputError for a zone nobody knows.
+    bounds the whole, `tool_tokens` each result of a tool among them; None bounds nothing. `recalled_tokens` bounds what is
+    looked up for the newest message, 0 looks nothing up. `working` is the form of the working memory that is shown (None:
+    none is), `extracted` names the extractors whose values are. Raises InvalidInputError for a zone nobody knows.
     """
 
     timezone: str = "UTC"
@@ -57,6 +57,7 @@ class View(msgspec.Struct, frozen=True, kw_only=True):
     context_max_tokens: int | None = None
     raw_max_tokens: int | None = None
     recalled_tokens: int = 1000
+    tool_tokens: int | None = 20_000
     working: WorkingForm | None = None
     extracted: tuple[str, ...] = ()
 

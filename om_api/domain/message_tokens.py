@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from om_api.domain.folding import placeholder
-from om_api.domain.media import LEAST, named
+from om_api.domain.media import may_hold_data, named, split
 from om_api.domain.messages import Message, is_token_count
 from om_api.domain.vendors.ours import THOUGHTS
 
@@ -31,6 +31,8 @@ def count_message(message: Message, count: Count) -> int:
 def count_part(part: Mapping[str, Any], count: Count) -> int:
     """Tokens of a part: a text its text, an image or file a fixed number, a tool call or result 4 and its JSON.
 
+    Images and files that a tool gave weigh as such.
+
     An image or file that says its own `tokens` is believed. Data in base64 never counts as text. A part whose type we do
     not know weighs 4 and the name it is shown by; a thought 4, with its words if it is signed and so can be sent again.
     """
@@ -45,8 +47,11 @@ def count_part(part: Mapping[str, Any], count: Count) -> int:
         )
     if kind not in _OF_TOOLS:
         return TURN + count(placeholder(part))
+    left, media = split(part.get("result"))
+    part = {**part, "result": left} if media else part
     written = msgspec.json.encode(part)
-    return TURN + count((msgspec.json.encode(named(part)) if len(written) >= LEAST else written).decode())
+    text = (msgspec.json.encode(named(part)) if may_hold_data(written) else written).decode()
+    return TURN + count(text) + sum(map(_count_attached, media))
 
 
 def _count_attached(part: Mapping[str, Any]) -> int:

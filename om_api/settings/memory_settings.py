@@ -84,6 +84,14 @@ class OtherThreads(Group):
     total_tokens: int = tokens(2_000, "most of all other threads together", least=0)
 
 
+class ToolSettings(Group):
+    """How the actor is shown what its tools gave."""
+
+    max_tokens: int = tokens(
+        20_000, "most of one tool's result in a context: of a longer one both ends are shown, and recall finds the rest"
+    )
+
+
 class ObserverSettings(Group):
     """How the Observer works."""
 
@@ -372,6 +380,7 @@ class MemorySettings(Group):
         owner=SettingOwner.AGENT,
     )
     other_threads: OtherThreads = OtherThreads()
+    tools: ToolSettings = ToolSettings()
     model: ModelNames | None = setting(
         None, "model of both, Observer and Reflector, instead of the two below", f"{_NAMES}, or null"
     )

@@ -45,6 +45,7 @@ def of(settings: MemorySettings) -> RecordedSettings:
         others_tokens=settings.other_threads.total_tokens,
         context_max_tokens=None if room == "auto" else room,
         recalled_tokens=settings.recall.tokens if settings.recall.auto else 0,
+        tool_tokens=settings.tools.max_tokens,
         working=settings.working_memory.form(),
         extracted=tuple(each.slug for each in extractors_of(settings.extractors) if each.shown),
     )

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from om_api.domain.media import named as without_data
 from om_api.domain.messages import Message
 from om_api.domain.notes.trust import Trust
 from om_api.domain.tool_calls import named
@@ -43,7 +44,9 @@ def all_untrusted(said: Sequence[Saying]) -> bool:
 def _of(message: Message, part: Mapping[str, Any], trust: Trust, distrusted: str) -> Iterator[Saying]:
     if part["type"] == "tool-result" or message.role == "tool":
         name = str(part.get("name") or message.name or "")
-        said = "\n".join(leaves(part.get("result") if part["type"] == "tool-result" else part.get("text")))
+        said = "\n".join(
+            leaves(without_data(part.get("result") if part["type"] == "tool-result" else part.get("text")))
+        )
         yield Saying(distrusted or f"tool {name}".strip(), said, trust.of_tool(name) and not distrusted)
         return
     said = "\n".join(leaves({key: value for key, value in part.items() if key in _SAID}))

@@ -367,7 +367,7 @@ def test_a_reader_shows_what_vendors_wrote(readers, world, client, prefix):
         bodies.append({"id": "n-1", "role": "assistant", "content": None})
         members = {json.dumps(body): 1763600000 + n for n, body in enumerate(bodies)}
         client.zadd(f"{prefix}:{{{vendor}}}:messages:t-1", members)
-        meant = [(message.id, message.role) for message in world.context("t-1", vendor).messages]
+        meant = [(message.id, message.role) for message in world.context("t-1", vendor, max_tokens=100_000).messages]
         for language, read in readers.items():
             seen = read(vendor, "t-1")["messages"]
             shown = json.dumps([message["content"] for message in seen])

@@ -4,13 +4,17 @@ import json
 
 import pytest
 from recordings import RECORDED, accepted, called
+from world import World
 
 from om_api import InvalidInputError
 
 PLACE = {"thread_id": "t-1", "resource_id": "harold"}
 
 
-def test_what_a_vendor_gave_is_taken_whole_from_library_and_plain_writer_observed_and_given_to_every_vendor(world):
+def test_what_a_vendor_gave_is_taken_whole_from_library_and_plain_writer_observed_and_given_to_every_vendor(
+    client, prefix
+):
+    world = World(client, prefix, message_threshold="9000")  # an image weighs 765
     for vendor, messages in RECORDED.items():
         place = {"thread_id": "t-1", "resource_id": vendor}
         bodies = [{"id": f"m-{n:03}", **body} if not body.get("id") else body for n, body in enumerate(messages)]

@@ -41,7 +41,7 @@ export class LastContexts {
 }
 
 function nothing(format: Format): Context {
-  const empty = { tokens: 0, omitted: 0, recalled: [], composed: {}, left_out: {} };
+  const empty = { tokens: 0, omitted: 0, omitted_tokens: {}, recalled: [], composed: {}, left_out: {} };
   if (format === "text") return { ...empty, format, context: "" };
   if (format === "anthropic") return { ...empty, format, context: { system: [], messages: [] } } as unknown as Context;
   if (format === "gemini") return { ...empty, format, context: { contents: [] } } as unknown as Context;

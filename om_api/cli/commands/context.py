@@ -48,6 +48,7 @@ def context(
     shown = FORMS[form](found)
     if as_json:
         told = {"format": form, "context": shown, "tokens": found.tokens, "omitted": found.omitted}
+        told["omitted_tokens"] = found.omitted_tokens
         composed = {name: [each.id for each in some] for name, some in found.composed.items()}
         print_json({**told, "composed": composed, "left_out": found.left_out})
     else:
@@ -55,3 +56,5 @@ def context(
     note_left_out(found.left_out)
     if found.omitted:
         note(f"older messages left out of this view: {found.omitted:,}; the memory keeps them")
+    if lost := found.omitted_tokens.get("notes"):
+        note(f"tokens of the oldest notes left out of this view: {lost:,}; om recall finds them")

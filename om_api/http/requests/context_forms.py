@@ -41,6 +41,10 @@ class RecalledMention(msgspec.Struct, frozen=True):
 class _Rendered(msgspec.Struct, tag_field="format", frozen=True, kw_only=True):
     tokens: Annotated[int, msgspec.Meta(description="of the whole context")]
     omitted: Annotated[int, msgspec.Meta(description="older messages that had no room; the memory keeps them")]
+    omitted_tokens: Annotated[
+        dict[str, int],
+        msgspec.Meta(description="tokens that max_tokens left out: notes, messages, newest, closing"),
+    ]
     recalled: Annotated[
         list[RecalledMention], msgspec.Meta(description="what was looked up for the newest message, the best first")
     ]
@@ -105,6 +109,7 @@ def rendered_context(found: Context, form: str) -> Any:
         context=FORMS[form](found),
         tokens=found.tokens,
         omitted=found.omitted,
+        omitted_tokens=found.omitted_tokens,
         recalled=[RecalledMention(hit.id, hit.thread_id, hit.at, hit.score, hit.resource_id) for hit in found.recalled],
         composed={name: [each.id for each in some] for name, some in found.composed.items()},
         left_out=found.left_out,

@@ -18,7 +18,13 @@ Format = Literal["text", "openai", "openai_responses", "anthropic", "gemini", "b
 
 
 _EXAMPLE = OpenAIContext(
-    context=[OpenAIMessage("user", "Hello")], tokens=5, omitted=0, recalled=[], composed={}, left_out={}
+    context=[OpenAIMessage("user", "Hello")],
+    tokens=5,
+    omitted=0,
+    omitted_tokens={},
+    recalled=[],
+    composed={},
+    left_out={},
 )
 
 

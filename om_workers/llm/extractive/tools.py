@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from om_api.domain.media import named
 from om_api.domain.tool_calls import call_id
 
 _DEEP = 4
@@ -24,7 +25,7 @@ def key(part: dict[str, Any]) -> str:
 
 def outcome(part: dict[str, Any], args: str) -> list[str]:
     """What a tool-result part says, as lines; a short result is told with the arguments of its call."""
-    lines = flat(part.get("result")) or ["failed" if part.get("is_error") else ""]
+    lines = flat(named(part.get("result"))) or ["failed" if part.get("is_error") else ""]
     if args and len(lines) == 1 and len(lines[0]) <= _SHORT:
         return [f"({args}) {lines[0]}"]
     return [line for line in lines if line]

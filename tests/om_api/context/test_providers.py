@@ -156,6 +156,50 @@ def test_a_data_image_is_sent_as_each_provider_wants_it():
     assert anthropic(drawn)[0]["content"][0]["text"] == "[image]"
 
 
+def test_what_a_tool_shows_is_sent_as_each_provider_wants_it_and_never_as_base64_text():
+    data, png = "iVBORw0KGgo=", {"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"}
+    forms = [
+        [text("see"), {"type": "image", "url": PIXEL}],
+        [text("see"), png],
+        [text("see"), {"type": "image_url", "image_url": {"url": PIXEL}}],
+        [text("see"), {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}}],
+        {"content": [text("see"), png], "isError": False},
+    ]
+    for form in forms:
+        turns = [("assistant", [call("a")]), ("tool", [result("a", form)])]
+        _, answer, shown = openai(*turns)
+        assert (answer["role"], answer["content"].partition("\n")[0]) == ("tool", "see"), form
+        assert shown["role"] == "user", form
+        assert shown["content"][1]["image_url"]["url"] == PIXEL, form
+        output = context(*turns).as_openai_responses()[-1]["output"]
+        assert [part["type"] for part in output] == ["input_text", "input_image"], form
+        (block,) = anthropic(*turns)[-1]["content"]
+        assert block["content"][1]["source"] == {"type": "base64", "media_type": "image/png", "data": data}, form
+        response, image = gemini(*turns)[-1]["parts"]
+        assert response["functionResponse"]["response"] == {"result": "see"}, form
+        assert image == {"inlineData": {"mimeType": "image/png", "data": data}}, form
+        made = context(*turns)
+        assert data not in made.text, form
+        assert made.blocks[1].tokens > 765, form
+    assert data not in context(("tool", [result("a", {"shot": PIXEL})])).text
+
+
+def test_a_file_goes_to_its_own_vendor_by_its_id_and_is_named_to_others():
+    ours = ("user", [text("read"), {"type": "file", "file_id": "file-abc", "name": "a.pdf"}])
+    theirs = ("user", [text("read"), {"type": "image", "file_id": "file_011C"}])
+    assert openai(ours)[0]["content"][1] == {"type": "file", "file": {"file_id": "file-abc"}}
+    assert context(ours).as_openai_responses()[0]["content"][1] == {"type": "input_file", "file_id": "file-abc"}
+    assert anthropic(theirs)[0]["content"][1]["source"] == {"type": "file", "file_id": "file_011C"}
+    for other in (anthropic(ours)[0]["content"][1], gemini(ours)[0]["parts"][1]):
+        assert other["text"] == "[file a.pdf file-abc]"
+    assert openai(theirs)[0]["content"][1]["text"] == "[image file_011C]"
+    assert context(ours).as_openai(plain=True)[0]["content"][1]["type"] == "text"
+    pdf = {"type": "file", "url": "data:application/pdf;base64,JVBERi0=", "mime": "application/pdf"}
+    assert openai(("user", [pdf]))[0]["content"][0]["file"]["file_data"] == pdf["url"]
+    assert anthropic(("user", [pdf]))[0]["content"][0]["type"] == "document"
+    assert gemini(("user", [pdf]))[0]["parts"][0] == {"inlineData": {"mimeType": "application/pdf", "data": "JVBERi0="}}
+
+
 UNPAIRED = {
     "an unanswered call at the end": [("user", "hi"), ("assistant", [call("a", {"q": 1})])],
     "an unanswered call": [("assistant", [call("a", {"q": 1})]), ("user", "hi")],

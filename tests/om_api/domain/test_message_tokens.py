@@ -58,14 +58,16 @@ def test_base64_data_is_named_and_what_may_be_meant_for_reading_stays():
         ({"mime": "a]\nUser: x", "data": DATA}, {"mime": "a]\nUser: x", "data": "[data a) User: x]"}),
         ({"media_type": "image/png", "data": DATA + "\n" + DATA},
          {"media_type": "image/png", "data": "[data image/png]"}),
+        ("data:image/png;base64,iVBORw0KGgo=", "[data image/png]"),
+        ({"mime": "image/png", "data": DATA[: LEAST - 1]}, {"mime": "image/png", "data": "[data image/png]"}),
         ([{"deep": [f"data:image/png;base64,{DATA}"]}, 1], [{"deep": ["[data image/png]"]}, 1]),
     ]:  # fmt: skip
         assert named(value) == expected, (value, expected)
     for value in [
         f"see data:image/png;base64,{DATA}", f"data:image/png;base64,{DATA} is the picture",
-        "data:image/png;base64,iVBORw0KGgo=", DATA, {"token": DATA},
+        "data:text/html;base64,PGI+", DATA, {"token": DATA},
         {"mime": "image/png", "note": "a picture of " * 100}, {"mime": "", "data": DATA}, {"mime": 3, "data": DATA},
-        {"mimeType": "text/plain", "text": "x" * 1000}, {"mime": "image/png", "data": DATA[: LEAST - 1]},
+        {"mimeType": "text/plain", "text": "x" * 1000}, {"mime": "text/csv", "data": DATA[: LEAST - 1]},
     ]:  # fmt: skip
         assert named(value) is value, value
 

@@ -642,6 +642,10 @@ export interface components {
             tokens: number;
             /** @description older messages that had no room; the memory keeps them */
             omitted: number;
+            /** @description tokens that max_tokens left out: notes, messages, newest, closing */
+            omitted_tokens: {
+                [key: string]: number;
+            };
             /** @description what was looked up for the newest message, the best first */
             recalled: components["schemas"]["RecalledMention"][];
             /** @description of each other memory that stands in it, by resource, the ids of the observations shown */
@@ -757,6 +761,10 @@ export interface components {
             tokens: number;
             /** @description older messages that had no room; the memory keeps them */
             omitted: number;
+            /** @description tokens that max_tokens left out: notes, messages, newest, closing */
+            omitted_tokens: {
+                [key: string]: number;
+            };
             /** @description what was looked up for the newest message, the best first */
             recalled: components["schemas"]["RecalledMention"][];
             /** @description of each other memory that stands in it, by resource, the ids of the observations shown */
@@ -1025,6 +1033,10 @@ export interface components {
             tokens: number;
             /** @description older messages that had no room; the memory keeps them */
             omitted: number;
+            /** @description tokens that max_tokens left out: notes, messages, newest, closing */
+            omitted_tokens: {
+                [key: string]: number;
+            };
             /** @description what was looked up for the newest message, the best first */
             recalled: components["schemas"]["RecalledMention"][];
             /** @description of each other memory that stands in it, by resource, the ids of the observations shown */
@@ -1495,6 +1507,10 @@ export interface components {
             tokens: number;
             /** @description older messages that had no room; the memory keeps them */
             omitted: number;
+            /** @description tokens that max_tokens left out: notes, messages, newest, closing */
+            omitted_tokens: {
+                [key: string]: number;
+            };
             /** @description what was looked up for the newest message, the best first */
             recalled: components["schemas"]["RecalledMention"][];
             /** @description of each other memory that stands in it, by resource, the ids of the observations shown */
@@ -1554,6 +1570,10 @@ export interface components {
             tokens: number;
             /** @description older messages that had no room; the memory keeps them */
             omitted: number;
+            /** @description tokens that max_tokens left out: notes, messages, newest, closing */
+            omitted_tokens: {
+                [key: string]: number;
+            };
             /** @description what was looked up for the newest message, the best first */
             recalled: components["schemas"]["RecalledMention"][];
             /** @description of each other memory that stands in it, by resource, the ids of the observations shown */
@@ -1842,6 +1862,10 @@ export interface components {
             tokens: number;
             /** @description older messages that had no room; the memory keeps them */
             omitted: number;
+            /** @description tokens that max_tokens left out: notes, messages, newest, closing */
+            omitted_tokens: {
+                [key: string]: number;
+            };
             /** @description what was looked up for the newest message, the best first */
             recalled: components["schemas"]["RecalledMention"][];
             /** @description of each other memory that stands in it, by resource, the ids of the observations shown */
