@@ -31,6 +31,7 @@ from om_api.client.writing import Writer
 from om_api.context import Context
 from om_api.context.revealing import revealed
 from om_api.domain.errors import RateLimitedError, StoreError
+from om_api.domain.message_size import fitted
 from om_api.domain.messages import Message
 from om_api.domain.push_limits import ANYBODY, Pusher
 from om_api.domain.values import check_id
@@ -120,7 +121,9 @@ class Core:
         diverged: Diverged = "follow",
     ) -> Steps[Synced]:
         """Add what is new of a thread's history, after what waits. While the store is away nothing waits: it comes again."""
-        given = [self.redacting.message(each, resource) for each in checked(messages, resource, thread)]
+        whole = [self.redacting.message(each, resource) for each in checked(messages, resource, thread)]
+        given = [fitted(each) for each in whole]
+        cut = [n for n, (each, one) in enumerate(zip(given, whole, strict=True)) if each is not one]
         try:
             if self.unsent:
                 yield from self._send([])
@@ -132,7 +135,7 @@ class Core:
             self._lost(error)
             return Synced(tuple(message.id for message in given), 0, 0, thread_id=thread)
         self._away = False
-        return found
+        return found._replace(cut=tuple(found.ids[n] for n in cut)) if cut else found
 
     def known_ids(self, ids: Iterable[str], resource: str, thread: str) -> Steps[set[str]]:
         """Which of these ids are known."""

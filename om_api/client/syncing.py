@@ -48,6 +48,7 @@ class Synced(NamedTuple):
     `retracted` are the ids of messages that the history has others for: no context holds them any more. `restored` are those that
     it has again. `thread_id` is the thread that holds the history: a copy of the one asked for, where a branch went on in one.
     `ahead` were dated ahead of the server's clock, by `ahead_ms` at most, and are ordered by their arrival instead.
+    `cut` were too large, and are stored without their middle (docs/redis-protocol.md).
     Instructions at the beginning (role system) are no part of a conversation: they are not kept, and their id is "".
     """
 
@@ -62,6 +63,7 @@ class Synced(NamedTuple):
     thread_id: str = ""
     ahead: tuple[str, ...] = ()
     ahead_ms: int = 0
+    cut: tuple[str, ...] = ()
 
 
 class _Talk(NamedTuple):

@@ -11,6 +11,7 @@ from om_api.client.remembered.known_aliases import KnownAliases
 from om_api.client.reporting import Reporter
 from om_api.domain.caching import LRU
 from om_api.domain.errors import InvalidInputError, NotReplicatedError, RateLimitedError, StoreError
+from om_api.domain.message_size import check_size
 from om_api.domain.message_tokens import count_message
 from om_api.domain.messages import Message
 from om_api.domain.push_limits import ANYBODY, AT_ONCE_S, THE_REST_S, UNLIMITED, Pusher, PushPace
@@ -106,6 +107,7 @@ class Writer:
         except (TypeError, ValueError):
             encode_message(message)  # raises by the id it was given; a part that cannot be written cannot be counted
             raise
+        check_size(ready, member)
         ready.at = at
         self.redacting.prepared(ready.resource_id, member)
         return EncodedMessage(ready, member, dated)

@@ -11,17 +11,16 @@ from fastapi import APIRouter, Body, Request, Response
 
 from om_api.client.receipts import Changed
 from om_api.domain.api_keys import Role
-from om_api.domain.errors import InvalidInputError
 from om_api.domain.messages import Message
 from om_api.domain.texts.surrogates import whole_value
-from om_api.domain.wire import encode_message, message_of_json
+from om_api.domain.wire import message_of_json
 from om_api.http.requests.app_state import memory
 from om_api.http.requests.bounded import Bounded
 from om_api.http.requests.given import GivenHistory, GivenMessage, GivenMessages, take
 from om_api.http.requests.guard import Guarded, key_of, needs
 from om_api.http.requests.parameters import ResourceId, ThreadId
 from om_api.http.requests.replies import answers, rendered, reply
-from om_api.http.serving.limits import MAX_BATCH, MAX_BODY, MAX_MESSAGE, SMALL_BODY
+from om_api.http.serving.limits import MAX_BATCH, MAX_BODY, SMALL_BODY
 from om_api.http.serving.shares import SHARE, Share
 
 
@@ -79,8 +78,9 @@ class SyncedHistory(msgspec.Struct, frozen=True):
     `diverged_at` is the position from which on the history is not what was kept, null if it only goes on. `retracted` are the
     ids of messages that the history has others for, which no context contains any more; `restored` are those that it has again.
     `thread_id` is the thread that holds the history: a copy of the one in the path, where a branch continues in one.
-    Instructions at the beginning (role system) are no part of a conversation: they are not kept, and their id is "". `ahead` were dated
-    ahead of the server's clock, by `ahead_ms` at most, and are ordered by their arrival instead.
+    Instructions at the beginning (role system) are no part of a conversation: they are not kept, and their id is "".
+    `ahead` were dated ahead of the server's clock, by `ahead_ms` at most, and are ordered by their arrival instead. `cut` were
+    too large, and are kept without their middle.
     """
 
     ids: tuple[str, ...]
@@ -94,6 +94,7 @@ class SyncedHistory(msgspec.Struct, frozen=True):
     thread_id: str
     ahead: tuple[str, ...]
     ahead_ms: int
+    cut: tuple[str, ...]
 
 
 _EXAMPLE = {
@@ -115,7 +116,7 @@ _NAMED = (
     "s-ad0bbf9005b47847cae9b5f7d93311d8",
     "s-05f6d77fae0faa04808d3ac7d68f15a1",
 )
-_SYNCED = SyncedHistory(_NAMED, 1, 2, (), (), None, (), (), "thread-1", (), 0)
+_SYNCED = SyncedHistory(_NAMED, 1, 2, (), (), None, (), (), "thread-1", (), 0, ())
 
 
 @router.post("/messages", **needs(Role.WRITER, most=MAX_BODY), **answers(Added, _ADDED))
@@ -171,9 +172,4 @@ def _changed(found: tuple[Changed, ...]) -> tuple[ChangedMessage, ...]:
 def _messages(given: Sequence[GivenMessage], resource: str, thread: str) -> Iterator[Message]:
     for each in given:
         said = {name: value for name, value in each if name in each.model_fields_set}
-        message = message_of_json(said | {"thread_id": thread, "resource_id": resource})
-        if (size := len(encode_message(message))) > MAX_MESSAGE:
-            raise InvalidInputError(
-                f"message {message.id or '(without id)'} takes {size:,} bytes; permitted are {MAX_MESSAGE:,}: split it"
-            )
-        yield message
+        yield message_of_json(said | {"thread_id": thread, "resource_id": resource})

@@ -1,5 +1,6 @@
 """How much one request may hold, and one reply; what an operator may choose is in om_api/settings/sections/api_settings.py."""
 
+from om_api.domain.message_size import MAX_TEXT
 from om_api.store.memory.push import BATCH
 
 MAX_BODY = 8 * 1024 * 1024  # bytes of a request that adds messages
@@ -9,7 +10,7 @@ MAX_CALL = 2 * 1024 * 1024  # bytes of a request of MCP: a model wrote its argum
 MAX_IMPORT = 1024 * 1024 * 1024  # bytes of a memory that is imported: it is read as it comes, and never held
 MAX_BATCH = BATCH  # messages of a request: as many as the store takes in one step
 MAX_HISTORY = 10_000  # messages of a history
-MAX_MESSAGE = 1024 * 1024  # bytes of one message's JSON
+MAX_MESSAGE = MAX_TEXT  # bytes of one message's JSON, without its media and metadata
 MAX_PAGE = 500  # entries of a reply
 PAGE = 100
 MAX_WAIT_S = 60.0

@@ -10,6 +10,7 @@ from msgspec import structs
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.identity import further_id
 from om_api.domain.judging import Judgement, RawMember, Verdict
+from om_api.domain.message_size import MAX_SIZE, check_size
 from om_api.domain.messages import Message
 from om_api.domain.texts.surrogates import whole_json
 from om_api.domain.values import Scope, to_ms
@@ -174,7 +175,10 @@ def _ordered_by(score: float, message: Message, now: int, from_end: int) -> floa
 
 def _parsed(member: bytes, cleaned: bytes, thread: str, resource: str, score: float) -> Message:
     """A message as it may be kept, by the id it has unredacted; its tokens are counted anew."""
+    if len(member) > MAX_SIZE:
+        raise InvalidInputError(f"it takes {len(member):,} bytes; permitted are {MAX_SIZE:,}: split it")
     message = parse_member(member, thread, resource, score)
+    check_size(message, member)
     if cleaned == member:
         return message
     return structs.replace(parse_member(cleaned, thread, resource, score), id=message.id, tokens=None)

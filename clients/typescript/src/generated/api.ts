@@ -1835,8 +1835,9 @@ export interface components {
          *         `diverged_at` is the position from which on the history is not what was kept, null if it only goes on. `retracted` are the
          *         ids of messages that the history has others for, which no context contains any more; `restored` are those that it has again.
          *         `thread_id` is the thread that holds the history: a copy of the one in the path, where a branch continues in one.
-         *         Instructions at the beginning (role system) are no part of a conversation: they are not kept, and their id is "". `ahead` were dated
-         *         ahead of the server's clock, by `ahead_ms` at most, and are ordered by their arrival instead.
+         *         Instructions at the beginning (role system) are no part of a conversation: they are not kept, and their id is "".
+         *         `ahead` were dated ahead of the server's clock, by `ahead_ms` at most, and are ordered by their arrival instead. `cut` were
+         *         too large, and are kept without their middle.
          */
         SyncedHistory: {
             ids: string[];
@@ -1850,6 +1851,7 @@ export interface components {
             thread_id: string;
             ahead: string[];
             ahead_ms: number;
+            cut: string[];
         };
         /**
          * TextContext

@@ -1,0 +1,112 @@
+"""How large a message may be, and what is made of a larger one in a history, which cannot be sent otherwise."""
+
+from typing import Any
+
+import msgspec
+from msgspec import structs
+
+from om_api.domain.errors import InvalidInputError
+from om_api.domain.media import named
+from om_api.domain.messages import Message
+
+MAX_TEXT = 1024 * 1024  # bytes of JSON of what a message says, without its media and metadata
+MAX_SIZE = 8 * 1024 * 1024  # bytes of JSON of all of it
+_ESCAPED = 6  # bytes of JSON that a character may take
+_SHARE = 0.95  # of the room that a cut text takes, because characters differ in bytes
+_MARKED = 200  # characters of the mark, at most
+_CUT = "[… {left:,} characters were cut here: a message may have {most:,} bytes of text …]"
+_TEXTS = {"text": "text", "tool-result": "result", "tool-call": "args"}  # parts, and where each has what it says
+
+
+def check_size(message: Message, member: bytes) -> None:
+    """Raise InvalidInputError for a message, encoded as `member`, that is too large to be stored."""
+    if len(member) <= MAX_TEXT:
+        return
+    name = message.id or "(without id)"
+    if len(member) > MAX_SIZE:
+        raise InvalidInputError(f"message {name} takes {len(member):,} bytes; permitted are {MAX_SIZE:,}: split it")
+    if (size := _text_size(message.content)) > MAX_TEXT:
+        raise InvalidInputError(
+            f"message {name} takes {size:,} bytes without its media; permitted are {MAX_TEXT:,}: split it"
+        )
+
+
+def fitted(message: Message) -> Message:
+    """The message, or one that is not too large: the middle of its longest texts is cut, and data and metadata are left out.
+
+    The same is always made of the same, so that a history that comes again is known.
+    """
+    content = message.content
+    if isinstance(content, str) and len(content) * _ESCAPED <= MAX_TEXT and message.metadata is None:
+        return message
+    try:
+        return _fitted(message)
+    except (TypeError, ValueError, RecursionError):  # which is refused when it is encoded
+        return message
+
+
+def _fitted(message: Message) -> Message:
+    whole = len(msgspec.json.encode(message.content)) + len(msgspec.json.encode(message.metadata))
+    if whole <= MAX_TEXT:
+        return message
+    if _text_size(message.content) > MAX_TEXT:
+        message = structs.replace(message, content=_cut(message.content), tokens=None)
+        whole = len(msgspec.json.encode(message.content)) + len(msgspec.json.encode(message.metadata))
+    if whole > MAX_SIZE - MAX_TEXT // 4:
+        content = message.content if isinstance(message.content, str) else named(message.content)
+        message = structs.replace(message, content=_without_data(content), metadata=None, tokens=None)
+    return message
+
+
+def _text_size(content: str | list[dict[str, Any]]) -> int:
+    if isinstance(content, str):
+        return len(content) if len(content) * _ESCAPED <= MAX_TEXT else len(msgspec.json.encode(content))
+    size = len(msgspec.json.encode(content))
+    return size if size <= MAX_TEXT else len(msgspec.json.encode(named(content)))
+
+
+def _cut(content: str | list[dict[str, Any]]) -> str | list[dict[str, Any]]:
+    if isinstance(content, str):
+        return _shorter(content, MAX_TEXT)
+    parts = [*content]
+    sizes = [_text_size([part]) for part in parts]
+    over = sum(sizes) - MAX_TEXT // 2
+    for place in sorted(range(len(parts)), key=lambda place: -sizes[place]):
+        if over <= 0:
+            break
+        most = max(sizes[place] - over, MAX_TEXT // (4 * len(parts)), _MARKED)
+        parts[place] = _shorter_part(parts[place], most)
+        over -= sizes[place] - _text_size([parts[place]])
+    return parts
+
+
+def _shorter_part(part: dict[str, Any], most: int) -> dict[str, Any]:
+    key = _TEXTS.get(part["type"])
+    if key is None:
+        return {"type": "text", "text": _shorter(msgspec.json.encode(named(part)).decode(), most)}
+    said = part.get(key)
+    text = said if isinstance(said, str) else msgspec.json.encode(named(said)).decode()
+    return {**part, key: _shorter(text, most)}
+
+
+def _shorter(text: str, most: int) -> str:
+    """Both ends of a text, in `most` bytes of JSON, and between them how much was cut."""
+    size, room = len(msgspec.json.encode(text)), max(most - _MARKED, 0)
+    if size <= most:
+        return text
+    keep = int(len(text) * room / size * _SHARE)
+    while True:
+        made = f"{text[: keep - keep // 3]}{_CUT.format(left=len(text) - keep, most=MAX_TEXT)}{text[len(text) - keep // 3 :]}"
+        if keep == 0 or len(msgspec.json.encode(made)) <= most:
+            return made
+        keep //= 2
+
+
+def _without_data(content: str | list[dict[str, Any]]) -> str | list[dict[str, Any]]:
+    """Attachments whose address was named are known by their names alone."""
+    if isinstance(content, str):
+        return content
+    return [
+        {key: said for key, said in part.items() if key != "url" or not str(said).startswith("[data")}
+        for part in content
+    ]
