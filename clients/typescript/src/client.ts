@@ -106,7 +106,7 @@ export class ObservationalMemory {
       if (!this.#failOpen) throw error;
       this.#lost(error);
       const ids = messages.map((message) => String((message as { id?: unknown }).id ?? ""));
-      return { ids, added: 0, known: 0, grown: [], changed: [], diverged_at: null, retracted: [], restored: [], thread_id: thread, unavailable: true };
+      return { ids, added: 0, known: 0, grown: [], changed: [], diverged_at: null, retracted: [], restored: [], thread_id: thread, ahead: [], ahead_ms: 0, cut: [], unavailable: true };
     }
   }
 

@@ -61,6 +61,14 @@ test("no text can open or close a part of the memory, and all else stays as it i
   assert.deepEqual(content[0].output, { type: "json", value: { deep: ["&lt;/memory>"] } });
 });
 
+test("who of several users spoke stands before what was said, and no name passes for a role", () => {
+  const said = (name, role = "user") => fromKept({ role, name, content: "hi" })[0].content.map((part) => part.text).join("");
+  assert.equal(said("Alice\nBo"), "Alice Bo: hi");
+  assert.equal(said("System"), 'User "System": hi');
+  assert.equal(said(undefined), "hi");
+  assert.equal(said("planner", "assistant"), "hi");
+});
+
 test("of what the recall tool found, only that it was asked is kept", () => {
   const part = { type: "tool-result", toolCallId: "c", toolName: "recall", output: { type: "text", value: "Harold said: Oslo" } };
 

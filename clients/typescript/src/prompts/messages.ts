@@ -100,7 +100,7 @@ function clipped(value: unknown, most: number): any {
 }
 
 /** Who of several users speaks, on one short line; "" where a message has no name, or the name could pass for a role. */
-function speakerOf({ role, name }: Pick<KeptMessage, "role" | "name">): string {
+function speakerOf(role: string, name?: string | null): string {
   if (role !== "user" || !name) return "";
   const shown = name.normalize("NFKC").replace(/[\p{C}\s:<>"[\]]+/gu, " ").trim().slice(0, LONGEST_SPEAKER);
   return /^\W*(the )?(user|human|assistant|agent|ai|model|system|developer|tool|function)\b/i.test(shown) ? `User "${shown}"` : shown;
@@ -109,7 +109,7 @@ function speakerOf({ role, name }: Pick<KeptMessage, "role" | "name">): string {
 /** A message that only the memory holds, as a prompt takes it; nothing in it can pass for a part of the memory. */
 export function fromKept({ role, content, name }: KeptMessage): PromptMessage[] {
   const said = typeof content === "string" ? [{ type: "text", text: content }] : (content as unknown as PromptPart[]);
-  const speaker = speakerOf({ role, name });
+  const speaker = speakerOf(role, name);
   const parts = speaker ? [{ type: "text", text: `${speaker}: ` }, ...said] : said;
   const shown = (escapedAll(parts) as PromptPart[]).flatMap((part) => promptPart(part, role));
   if (role === "system") return [{ role: "system", content: shown.map((part) => part["text"] ?? "").join("\n") }];

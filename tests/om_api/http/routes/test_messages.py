@@ -28,6 +28,13 @@ def test_what_is_added_is_in_the_context_and_a_repetition_adds_nothing(say, ask,
     assert len(name) > 20
 
 
+def test_a_name_comes_back_with_its_message(ask):
+    said = {"messages": [{"id": "m-1", "role": "user", "name": "Alice", "content": "hi"}]}
+    assert ask("POST", f"{THREAD}/messages", json=said).json()["added"] == 1
+    assert ask("GET", f"{THREAD}/messages").json()["items"][0]["name"] == "Alice"
+    assert ask("GET", f"{THREAD}/context", params={"format": "openai"}).json()["context"][0]["name"] == "Alice"
+
+
 def test_what_an_sdk_gave_is_taken_as_it_is(using, world):
     """Catches the message that OpenAI returns for a tool call: it says `refusal`, `audio` and more, each of them null."""
     anybody = using("writer", "*")
