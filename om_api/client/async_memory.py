@@ -589,7 +589,8 @@ class AsyncObservationalMemory:
         """Have what is raw (of one thread, or of all) observed and activated now, whatever the thresholds.
 
         Marks the scope due and urgent and, with `wait`, looks up to that many seconds for the answer: `activated`,
-        `rest` when there is nothing to observe, `busy` when it is not done yet; `held` says whether something keeps it.
+        `rest` when there is nothing to observe, `superseded` when it was cleared meanwhile, `busy` when it is not done yet;
+        `held` says whether something keeps it.
         """
         return await self._run(self._core.forcing.observe(resource_id, thread_id, wait))
 

@@ -9,10 +9,10 @@ from om_api.client.reading import Scopes
 from om_api.client.reporting import Reporter
 from om_api.domain.errors import InvalidInputError, StoreError
 from om_api.domain.events import Event
-from om_api.domain.values import Outcome, Scope, check_id
+from om_api.domain.values import Outcome, Record, check_id
 from om_api.settings import Settings
 from om_api.store.driver.partitions import PartedIndex
-from om_api.store.driver.replies import as_bytes
+from om_api.store.driver.replies import as_fields
 from om_api.store.driver.steps import Steps, Wait, each
 from om_api.store.memory import due, requests, scope_state
 from om_api.store.memory.keys import Keys
@@ -29,8 +29,11 @@ class Forcing:
         self._settings, self._keys, self._scopes, self._reporter = settings, keys, scopes, reporter
 
     def observe(self, resource: str, thread: str | None, wait: float | None) -> Steps[Outcome]:
-        """Have everything raw observed and activated, whatever the thresholds; `busy` while it is not done yet."""
-        asked: list[tuple[Scope, str]] = []
+        """Have everything raw observed and activated, whatever the thresholds; `busy` while it is not done yet.
+
+        `superseded` where nothing of it was activated, because it was cleared meanwhile.
+        """
+        asked: list[tuple[ScopeState, str]] = []
         thread = yield from self._scopes.named(resource, thread)
         for scope in (yield from self._scopes.holding(resource, thread, hinted=True)):
             look = yield from scope_state.look(self._keys, scope)
@@ -39,19 +42,21 @@ class Forcing:
                     f"{resource} is paused, nothing is observed: resume it first (om resume {resource})"
                 )
             if (yield from self._has_raw(look, thread)):
-                asked.append((scope, "force" if thread is None or scope.thread is not None else f"force:{thread}"))
+                asked.append((look, "force" if thread is None or scope.thread is not None else f"force:{thread}"))
         return (yield from self._ask(asked, self._keys.due_observe, wait, Outcome.ACTIVATED))
 
     def reflect(self, resource: str, thread: str | None, wait: float | None) -> Steps[Outcome]:
         """Have a scope's observations condensed now, whatever the thresholds; `busy` while it is not done yet."""
-        asked: list[tuple[Scope, str]] = []
+        asked: list[tuple[ScopeState, str]] = []
         thread = yield from self._scopes.named(resource, thread)
         for scope in (yield from self._scopes.holding(resource, thread, hinted=True)):
             look = yield from scope_state.look(self._keys, scope)
             if look.record.observation_count:
-                asked.append((scope, "force-reflect"))
+                asked.append((look, "force-reflect"))
         done = yield from self._ask(asked, self._keys.due_reflect, wait, Outcome.REFLECTED)
-        if done is Outcome.REFLECTED and (yield from review_index.of_scopes(self._keys, [scope for scope, _ in asked])):
+        if done is Outcome.REFLECTED and (
+            yield from review_index.of_scopes(self._keys, [look.scope for look, _ in asked])
+        ):
             return Outcome.PROPOSED
         return done
 
@@ -67,25 +72,28 @@ class Forcing:
         return any(each.members for each in raw.values())
 
     def _ask(
-        self, asked: Sequence[tuple[Scope, str]], index: PartedIndex, wait: float | None, good: Outcome
+        self, asked: Sequence[tuple[ScopeState, str]], index: PartedIndex, wait: float | None, good: Outcome
     ) -> Steps[Outcome]:
         if not asked:
             return Outcome.REST
-        for scope, field in asked:
-            yield from requests.force(self._keys, scope, field)
+        for look, field in asked:
+            yield from requests.force(self._keys, look.scope, field)
         try:
-            yield from due.mark(index, [scope for scope, _ in asked], urgent=True)
+            yield from due.mark(index, [look.scope for look, _ in asked], urgent=True)
             return (yield from self._await(asked, wait, good))
         except StoreError as error:
             text = f"{error} The request stands, and is answered when the store is back: do nothing, or ask again."
             raise StoreError(text, stored=True) from error
 
-    def _await(self, asked: Sequence[tuple[Scope, str]], wait: float | None, good: Outcome) -> Steps[Outcome]:
-        of, waited = self._keys.of(asked[0][0].resource), 0.0
+    def _await(self, asked: Sequence[tuple[ScopeState, str]], wait: float | None, good: Outcome) -> Steps[Outcome]:
+        of, waited = self._keys.of(asked[0][0].scope.resource), 0.0
         while True:
-            open_ = yield from each(as_bytes("HGET", of.record(scope), field) for scope, field in asked)
-            if not any(open_):
-                return good
+            now = yield from each(
+                as_fields("HMGET", of.record(look.scope), field, "epoch", "observed_messages") for look, field in asked
+            )
+            if not any(request for request, *_ in now):
+                did = any(_is_done(look.record, *rest, good) for (look, _), (_, *rest) in zip(asked, now, strict=True))
+                return good if did else Outcome.SUPERSEDED
             if wait is None or waited >= wait:
                 return Outcome.BUSY
             yield from Wait(_POLL_S)
@@ -103,3 +111,10 @@ class Forcing:
         if changed:
             yield from self._reporter.publish(Event(kind="paused" if on else "resumed", resource=resource))
         return Outcome.REST
+
+
+def _is_done(before: Record, epoch: bytes | None, observed: bytes | None, good: Outcome) -> bool:
+    """Whether a request that no longer stands was answered, and not cleared with its memory or its messages."""
+    if before.epoch and epoch != before.epoch.encode():
+        return False
+    return good is not Outcome.ACTIVATED or int(observed or 0) > before.observed_messages

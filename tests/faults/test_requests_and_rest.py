@@ -1,9 +1,10 @@
 """Requests by force, and a memory in which nothing is due."""
 
+import threading
 import time
 
 import pytest
-from world import World
+from world import World, wait_until
 
 from om_api import Message
 from om_api.domain.values import Outcome
@@ -12,6 +13,10 @@ from om_api.domain.values import Outcome
 def _requests(world):
     records = world.client.scan_iter(f"{world.prefix}:{{harold}}:record*")
     return [name for key in records for name in world.client.hkeys(key) if name.startswith(b"force")]
+
+
+def hurry(world):
+    world.client.zadd(f"{world.prefix}:due:observe", {"harold": 1})
 
 
 def _raw(world):
@@ -25,6 +30,30 @@ def test_a_request_made_while_an_activation_is_due_is_answered_when_its_messages
     world.say("m8", "m9", "m10", tokens=90)  # the window is full, four chunks are ready
     world.observe_now()
     assert (_requests(world), _raw(world)) == ([], 0)
+
+
+def test_who_asked_for_notes_of_what_is_cleared_meanwhile_hears_superseded(client, prefix_for):
+    """Time 0: its chunk is asked about. Time 5: the owner clears the memory, or the thread. Time 9: the request is gone."""
+    for n, clears in enumerate((("harold",), ("harold", "t-1"), None)):
+        world = World(client, prefix_for(n))
+        world.say("my secret", thread="t-0")
+        world.observe_now("t-0")
+        world.say("another secret")
+        if clears:
+            world.while_it_thinks(lambda world=world, clears=clears: world.om.clear(*clears))
+
+        def work(world=world):
+            wait_until(lambda: _requests(world), "the request")
+            world.settle()
+            hurry(world)  # its lease would run out
+            world.settle()
+
+        worker = threading.Thread(target=work)
+        worker.start()
+        assert world.om.force_observe("t-1", "harold", wait=30) is (
+            Outcome.SUPERSEDED if clears else Outcome.ACTIVATED
+        ), clears
+        worker.join()
 
 
 def test_a_forced_request_takes_messages_that_weigh_nothing_and_leaves_an_unanswered_call_raw(world):

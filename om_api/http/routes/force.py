@@ -59,7 +59,10 @@ _HELD = Forced(Outcome.BUSY, "the budget of harold is used up (budget.calls_per_
 
 @router.post("/observe", **needs(Role.WRITER, waits=True, audited="forced"), **answers(Forced, _HELD))
 async def observe(request: Request, resource: ResourceId, asked: Asked) -> Response:
-    """Have what is raw observed now: `activated`, `rest` when there is nothing, `busy` when it is not done yet."""
+    """Have what is raw observed now: `activated`, `rest` when there is nothing, `busy` when it is not done yet.
+
+    `superseded` when it was cleared meanwhile.
+    """
     audit_as(request, of="observe", thread=asked.thread_id or "")
     om = await memory_of(request, resource, asked.thread_id)
     ask = partial(om.force_observe, asked.thread_id, resource)
