@@ -92,7 +92,7 @@ class Forcing:
                 as_fields("HMGET", of.record(look.scope), field, "epoch", "observed_messages") for look, field in asked
             )
             if not any(request for request, *_ in now):
-                did = any(_is_done(look.record, *rest, good) for (look, _), (_, *rest) in zip(asked, now, strict=True))
+                did = any(_is_done(look.record, of_it, good) for (look, _), of_it in zip(asked, now, strict=True))
                 return good if did else Outcome.SUPERSEDED
             if wait is None or waited >= wait:
                 return Outcome.BUSY
@@ -113,8 +113,9 @@ class Forcing:
         return Outcome.REST
 
 
-def _is_done(before: Record, epoch: bytes | None, observed: bytes | None, good: Outcome) -> bool:
+def _is_done(before: Record, now: Sequence[bytes | None], good: Outcome) -> bool:
     """Whether a request that no longer stands was answered, and not cleared with its memory or its messages."""
+    _, epoch, observed = now
     if before.epoch and epoch != before.epoch.encode():
         return False
     return good is not Outcome.ACTIVATED or int(observed or 0) > before.observed_messages

@@ -162,8 +162,9 @@ class ReflectionSettings(Group):
         "true, false or null",
     )
     max_loss: float = number(
-        0.1,
-        "what a reflection may lose of any kind of fact before it is asked for again; 1: it never is",
+        0.2,
+        "most that a reflection may lose of any kind of fact: above it nothing is committed, above half of it the model is asked"
+        " again; 1: no limit",
         0,
         1,
         "share",

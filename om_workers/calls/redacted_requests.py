@@ -30,6 +30,12 @@ class RedactedRequests:
         """Messages as a request may be made of them; raises ModelError as `request` does."""
         return self._redacted(resource, [*messages], _messages)
 
+    def notes(self, resource: str, texts: Sequence[str]) -> list[str]:
+        """The same of notes in sections of threads."""
+        return self._redacted(
+            resource, [*texts], lambda redactor, some, told: [_prompt(text, redactor, told) for text in some]
+        )
+
     def value(self, resource: str, value: T) -> T:
         """The same of a JSON value."""
         return self._redacted(resource, value, Redactor.value)

@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 import structlog
 
+from om_api.billing.prices import context_window
 from om_api.domain.caching import LRU
 from om_api.domain.errors import ModelError, SettingsError
 from om_api.domain.extras import missing
@@ -122,6 +123,11 @@ class Registry:
             delay, answer = settings.options.get("delay", 0), settings.options.get("answer", "")
             options = {"name": name, "keep": KEPT_REQUESTS, "wait": self._wait}
             return Scripted.echo(delay=float(delay), answer=str(answer), **options)
+        if (
+            most := settings.max_output_tokens
+        ):  # a provider refuses every request that asks for more than the window holds
+            window = context_window(name, self._settings.models)
+            settings = settings.model_copy(update={"max_output_tokens": min(most, window or most)})
         if provider == "gemini":
             from om_workers.llm.gemini import Gemini  # noqa: PLC0415 -- each SDK takes half a second and 30 MB, used or not
 

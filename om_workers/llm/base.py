@@ -72,6 +72,13 @@ class TurnedAwayError(ModelError):
     """A call for which nobody did anything: the provider turned the caller away, or was never reached. No budget counts it."""
 
 
+class TooLongError(ModelError):
+    """A request that is larger than the model's window: nobody did anything, and the same in parts may be answered."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, retryable=False, why="refused")
+
+
 class Model(Protocol):
     """Anything that answers a Request. Raises ModelError, and nothing else, when it cannot."""
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import httpx2
 
 from om_api.domain.errors import ModelError, Why
-from om_workers.llm.base import Request, TurnedAwayError
+from om_workers.llm.base import Request, TooLongError, TurnedAwayError
 from om_workers.llm.connections import LARGEST_MB, TooLargeError
 
 _SHORTEST_WAIT_S, _LONGEST_WAIT_S = 1.0, 600.0
@@ -21,6 +21,14 @@ _CONFIGURED = re.compile(
     r"api[ _-]?key|model[ _](?:does )?not[ _](?:exist|found)|not a valid model"
     r"|(?:unsupported|unknown)[ _](?:value|parameter|name)|thinking[ _](?:budget|level|mode)"
     r"|insufficient[ _](?:quota|balance)|enable billing|user location",
+    re.IGNORECASE,
+)
+_TOO_LARGE = 413
+# What providers say of a request that is larger than the model's window, or than what is left of it for the answer.
+_TOO_LONG = re.compile(
+    r"context[ _-](?:length|window|size|limit)|(?:input|prompt|request)[ _](?:is )?too[ _](?:long|large)"
+    r"|maximum (?:context|prompt|model|input) length|exceeds? the maximum number of tokens|(?:input|prompt) length should be"
+    r"|length of the (?:messages|prompt)|`?inputs`? tokens|too many (?:input )?tokens|too large for model",
     re.IGNORECASE,
 )
 _PATIENCE_S = {429: 20.0}  # where the provider says "too many" and not for how long
@@ -108,6 +116,8 @@ def refusal(call: ProviderCall, status: int, body: object, wait: float | None = 
     text = f"{call.model} refused ({status}){': ' * bool(said)}{said}; {advice}"
     pause = wait or _PATIENCE_S.get(status)
     why: Why = "busy" if pause else "unreachable" if status >= _BROKEN else "refused"
+    if status == _TOO_LARGE or (content and _TOO_LONG.search(f"{code} {said}")):
+        return TooLongError(f"{text}; what is larger than its window is asked in parts")
     kind = ModelError if content or status >= _BROKEN else TurnedAwayError
     return kind(text, retryable=not content, retry_after=pause, why=why)
 

@@ -5,9 +5,10 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from om_api.billing.prices import EXTRACTIVE
 from om_api.domain.errors import ModelError
 from om_api.domain.values import Candidate
-from om_workers.llm.base import Reply, Request
+from om_workers.llm.base import Reply, Request, TooLongError
 from om_workers.process.stopping import StoppedError
 from om_workers.prompts.loss import Check
 from om_workers.prompts.parse import Reflected
@@ -19,17 +20,34 @@ USUAL = 0.75  # of the notes' tokens: what every fact that matters has room in
 
 
 class Task(NamedTuple):
-    """What is to be condensed: texts, oldest first, and their tokens; below how many; from which level on; what loss is borne."""
+    """What is to be condensed: texts, oldest first, and their tokens; below how many; from which level on; the greatest loss.
+
+    A `part` is condensed beside others of the same reflection.
+    """
 
     texts: Sequence[str]
     size: int
     target: int
     start: int
     max_loss: float
+    part: bool = False
+
+    @property
+    def room(self) -> float:
+        """The share of what every fact needs that the target leaves."""
+        return self.target / max(1, self.size * USUAL)
+
+    @property
+    def asked_again_above(self) -> float:
+        """The loss above which a model is asked again: a better answer may come though this one would do."""
+        return self.max_loss / 2 if self.max_loss < 1 else 1.0
 
 
 class UsableAnswer(NamedTuple):
-    """One usable answer: what it says, its tokens, whether it is short enough, what share it lost and which facts."""
+    """One usable answer: what it says, its tokens, whether it is short enough, what share it lost and which facts.
+
+    One that is `lossy` lost more than may be committed.
+    """
 
     said: Reflected
     tokens: int
@@ -38,19 +56,34 @@ class UsableAnswer(NamedTuple):
     loss: float
     dropped: tuple[str, ...]
     model: str
+    lossy: bool = False
 
     @property
-    def rank(self) -> tuple[bool, float, int]:
-        """The best answer is the least: one that fits, then the one that lost least; of those too long the shortest."""
-        return not self.fits, self.loss if self.fits else 0.0, self.tokens
+    def rank(self) -> tuple[bool, bool, float, int]:
+        """The best answer is the least: one that is not lossy, that fits, that lost least; of those too long the shortest."""
+        return self.lossy, not self.fits, self.loss if self.fits or self.lossy else 0.0, self.tokens
 
 
 class Condensed(NamedTuple):
-    """The best answer, all that it was chosen from, and what they cost together (None: nobody knows)."""
+    """The best answer, all that it was chosen from, and what they cost together (None: nobody knows).
+
+    `parts` are what models said that it was made of, where it was made in parts.
+    """
 
     best: UsableAnswer
     candidates: tuple[Candidate, ...]
     cost: float | None
+    parts: tuple[Reflected, ...] = ()
+
+
+def judged(task: Task, check: Check, said: Reflected, level: int, tokens: int, model: str) -> UsableAnswer:
+    """An answer with what it lost. What is chosen by rules leaves out unmarked lines on purpose, as at the hardest level.
+
+    Of few facts each weighs little, so of an answer that keeps none of them half of that is too much.
+    """
+    found = check.of(said.text, HARDEST if model == EXTRACTIVE else level)
+    lossy = found.loss > (task.max_loss if found.kept else task.asked_again_above)
+    return UsableAnswer(said, tokens, tokens < task.target, level, found.loss, found.dropped, model, lossy)
 
 
 class Condensing:
@@ -69,7 +102,7 @@ class Condensing:
         keep: Callable[[str], str] = str,
     ) -> None:
         self._task, self._form, self._ask, self._count, self._keep = task, form, ask, count, keep
-        self._check = Check(task.texts, room=task.target / max(1, task.size * USUAL))
+        self._check = Check(task.texts, room=task.room)
         self._answers: list[UsableAnswer] = []
         self._costs: list[float | None] = []
         self._refusal: ModelError | None = None
@@ -77,10 +110,10 @@ class Condensing:
     def condense(self) -> Condensed:
         """Ask at most four levels, and at most twice more with what was dropped; the best answer of them all.
 
-        An answer too long, empty or caught in a loop is asked for at the next level; one that lost too much is asked for
-        again with the list of what it lost, unless it says the same as before. Raises ModelError when the model fails
-        before any usable answer, or (not retryable) when none was usable: the memory must stay as it is then. Raises
-        StoppedError when this process stops before any usable answer.
+        An answer too long, empty or caught in a loop is asked for at the next level; one that lost more than half of
+        what it may is asked for again with the list of what it lost, unless it says the same as before. Raises
+        ModelError when the model fails before any usable answer, or (not retryable) when none was usable: the memory
+        must stay as it is then. Raises StoppedError when this process stops before any usable answer.
         """
         level, top, again = self._task.start, min(HARDEST, self._task.start + LEVELS - 1), 0
         dropped: tuple[str, ...] = ()
@@ -93,7 +126,7 @@ class Condensing:
                 raise
             if answer is None or not answer.fits:
                 level += 1
-            elif answer.loss <= self._task.max_loss or again == _AGAIN or self._repeats(answer):
+            elif answer.loss <= self._task.asked_again_above or again == _AGAIN or self._repeats(answer):
                 break
             else:
                 again, dropped = again + 1, answer.dropped
@@ -104,7 +137,7 @@ class Condensing:
         try:
             reply, said = self._ask(self._form(level, dropped))
         except ModelError as error:
-            if error.retryable:
+            if error.retryable or isinstance(error, TooLongError):
                 raise
             self._refusal = error
             return None
@@ -115,8 +148,7 @@ class Condensing:
             )
             return None
         said = replace(said, text=self._keep(said.text))
-        found, tokens = self._check.of(said.text, level), self._count(said.text)
-        answer = UsableAnswer(said, tokens, tokens < self._task.target, level, found.loss, found.dropped, reply.model)
+        answer = judged(self._task, self._check, said, level, self._count(said.text), reply.model)
         self._answers.append(answer)
         return answer
 

@@ -72,15 +72,28 @@ def of_memory(read: ReflectionInput, replaced: Sequence[Stored]) -> dict[str, An
 
 def reflected(
     agent: MemorySettings,
-    said: Reflected,
+    parts: Sequence[Reflected],
     kept: Mapping[str, Any],
     replaced: Sequence[Stored],
     judge: Judge = _TRUSTING,
 ) -> Extracted:
-    """What a Reflector found for extractors: of the whole memory. What cannot be read, or is only quoted, changes nothing."""
-    values, _ = without_heard(further.values(agent.extractors_by("reflector"), said.extracted, kept)[0], judge)
+    """What a Reflector found for extractors, in one answer or several: of the whole memory.
+
+    What cannot be read, or is only quoted, changes nothing.
+    """
+    found = dict[str, Any]()
+    for said in parts:
+        values, _ = without_heard(further.values(agent.extractors_by("reflector"), said.extracted, kept)[0], judge)
+        found |= {slug: _both(found[slug], value) if slug in found else value for slug, value in values.items()}
     at = max((stored.observation.to for stored in replaced), default=0)
-    return {"": {slug: ExtractedValue(value=value, at=at) for slug, value in values.items()}} if values else {}
+    return {"": {slug: ExtractedValue(value=value, at=at) for slug, value in found.items()}} if found else {}
+
+
+def _both(before: Any, after: Any) -> Any:
+    """Two changes of one value as one: fields of the later one win, items come after each other."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        return before | after
+    return [*before, *after] if isinstance(before, list) and isinstance(after, list) else after
 
 
 def found_in(

@@ -17,7 +17,7 @@ from om_api.store.memory import due, model_cooldown
 from om_api.store.memory.scope_state import ScopeState
 from om_api.telemetry import spans
 from om_workers.calls.model_calls import patience_ms
-from om_workers.llm.base import Reply
+from om_workers.llm.base import Reply, TooLongError
 from om_workers.process.stopping import StoppedError
 from om_workers.prompts.parse import Observed
 from om_workers.prompts.recalled import NOTHING_SHOWN, Shown
@@ -182,7 +182,8 @@ class Observer:
             with self._given_back(read):
                 reply, observed = self._ask(read.scope, read.heard, before, task, read.shown, read.kept)
         except ModelError as error:
-            if error.retryable or attempts < limit:
+            too_long = isinstance(error, TooLongError) and len(read.messages) > 1  # its halves may fit
+            if not too_long and (error.retryable or attempts < limit):
                 self._again(read, error)
                 raise
             reason = str(error)

@@ -32,8 +32,9 @@ from om_workers.trust.noting import requoted
 from om_workers.work import extracting
 from om_workers.work.answers import AnswerReader
 from om_workers.work.committing import Committer, Thought
-from om_workers.work.condensing import USUAL, Condensed, Condensing, Task
+from om_workers.work.condensing import USUAL, Condensed, Task, UsableAnswer
 from om_workers.work.hooked import Hooks
+from om_workers.work.reflection_parts import ReflectionMeans, condense
 from om_workers.work.scope_worker import ScopeWorker, SealOutcome, pressure_of
 from om_workers.work.services import Services
 from om_workers.work.setting_aside import set_aside
@@ -233,6 +234,7 @@ class Reflector:
         before = _catalogued(read)
         texts = _texts(before.without_entries(), read, _shown(replaced, agent))
         texts = texts if hooked is None else [*filter(None, (hooked.get(text, text) for text in texts))] or [_NOTHING]
+        texts = self._services.requests.notes(scope.resource, texts)  # some may stay word for word
         size = sum(map(self._services.count, texts))
         pins = read.needed(replaced)
         judge = judge_of(texts, agent.trust.said())
@@ -244,22 +246,32 @@ class Reflector:
         sent_back = read.draft if read.review.sent_back else None
         # a reviewer may have had something left out: what is missing then is for a reviewer to judge
         task = Task(texts, size, target, start, 1.0 if sent_back else agent.reflection.max_loss)
+        kept = extracting.of_memory(read, replaced)
+        shown = self._services.requests.value(scope.resource, kept)
         began = self._services.events.reflecting(scope, read.state.record.generation + 1, len(replaced), size)
         slugs = [each.slug for each in agent.extractors_by("reflector")]
 
-        def ask(request: Request) -> tuple[Reply, Reflected]:
-            """The answer with what was only quoted in the notes quoted again."""
-            answers = AnswerReader(self._services.events, scope, request)
-            read = lambda reply: requoted(answers.reflected(reply, slugs), judge)  # noqa: E731  passed on
-            return self._services.models.ask(scope.resource, agent.reflector_models, request, read)
+        def read_of(request: Request, reply: Reply) -> Reflected:
+            """An answer with what was only quoted in the notes quoted again."""
+            return requoted(AnswerReader(self._services.events, scope, request).reflected(reply, slugs), judge)
 
-        kept = extracting.of_memory(read, replaced)
-        shown = self._services.requests.value(scope.resource, kept)
-        form = partial(_request, agent, task, [pin.text for pin in pins], sent_back, shown)
-        found = Condensing(task, form, ask, self._services.count, keep).condense()
-        extracted = extracting.reflected(agent, found.best.said, kept, replaced, judge)
+        def ask(request: Request) -> tuple[Reply, Reflected]:
+            asked = partial(read_of, request)
+            return self._services.models.ask(scope.resource, agent.reflector_models, request, asked)
+
+        def rules(request: Request) -> tuple[Reply, Reflected]:
+            reply = self._services.registry.extractive.complete(request)
+            return reply, read_of(request, reply)
+
+        form = partial(_request, agent, [pin.text for pin in pins], sent_back, shown)
+        refused = partial(self._refused, scope)
+        found = condense(task, ReflectionMeans(form, ask, rules, self._services.count, keep, refused))
+        extracted = extracting.reflected(agent, found.parts or [found.best.said], kept, replaced, judge)
         draft = _drafted(read, replaced, size, found, extracted)
         return Thought(_with_catalogue(draft, before, self._services.count) if before.entries else draft, began)
+
+    def _refused(self, scope: Scope, answer: UsableAnswer) -> None:
+        self._services.events.answer_unusable(scope, "reflect", answer.model, "loss", loss=answer.loss)
 
     def _start_level(self, agent: MemorySettings) -> int:
         name = self._services.registry.model(agent.reflector_models).name
@@ -332,10 +344,10 @@ def _texts(before: str, read: ReflectionInput, replaced: Sequence[Stored]) -> li
 
 def _request(
     agent: MemorySettings,
-    task: Task,
     pinned: Sequence[str],
     sent_back: Draft | None,
     kept: Mapping[str, Any],
+    task: Task,
     level: int,
     dropped: Sequence[str],
 ) -> Request:
@@ -349,8 +361,8 @@ def _request(
         timezone=agent.timezone,
         variant=agent.reflection.prompt,
         dropped=dropped,
-        pinned=pinned,
-        sent_back=(sent_back.generation.text, sent_back.comment) if sent_back else None,
+        pinned=[line for line in pinned if not task.part or any(line in text for text in task.texts)],
+        sent_back=(sent_back.generation.text, sent_back.comment) if sent_back and not task.part else None,
         extractors=agent.extractors_by("reflector"),
         kept={"": kept},
     )

@@ -1,10 +1,14 @@
 """P14: no answer of a model replaces what it was made from unless it says something of it."""
 
+import re
+
 import pytest
 from world import World
 
 from om_api.domain.errors import ModelError
+from om_api.domain.values import Outcome
 from om_api.ops import diagnosis, model_faults
+from om_workers.llm.base import TooLongError
 from om_workers.llm.scripted import Scripted
 
 BOXES = [f"The code of box {n} is {n * 37}." for n in range(6)]
@@ -95,3 +99,76 @@ def test_a_reflection_that_says_nothing_leaves_notes_as_they_were_and_doctor_say
         world.model = Scripted.echo()
         world.reflector().reflect("harold")
         assert len(faults(world)) == 1, kind  # the reflection came since
+
+
+def block(lines):
+    return "\n".join(["<observations>", *lines, "</observations>"])
+
+
+def condensing(client, prefix, answer, days=40):
+    """A memory of as many observations, of which a reflection is asked for: `answer` makes it of their lines."""
+    noted = lambda request: block(f"* {message.text()}" for message in request.messages)  # noqa: E731
+    reflected = lambda request: block(answer("\n".join(request.observations).split("\n")))  # noqa: E731
+    model = Scripted(*[lambda request: (noted if request.purpose == "observe" else reflected)(request)] * 999)
+    world = World(client, prefix, model, message_threshold="300", buffer_tokens="100", observation_threshold="9000")
+    for n in range(days):
+        world.say(
+            f"Box {n} was opened with great care and at length by {['Ada', 'Bo', 'Cy', 'Di'][n % 4]} for Zoe in May {n + 1900}"
+        )
+        world.tick()
+    world.observe_now()
+    world.om.force_reflect("harold")
+    return world
+
+
+def short(lines):
+    return [line.replace(" was opened with great care and at length", "") for line in lines]
+
+
+def lossy(_lines):
+    return ["* 🔴 User opened boxes"]
+
+
+def test_notes_of_which_a_reflection_loses_too_much_are_condensed_in_parts_or_by_rules_and_else_stay(
+    client, prefix_for
+):
+    asked = []
+
+    def of_few(lines):  # loses what matters of many notes, and not of few
+        asked.append(sum("Box" in line for line in lines))
+        return lossy(lines) if asked[-1] > 20 else short(lines)
+
+    world = condensing(client, prefix_for(0), of_few)
+    before = {each.id for each in world.om.observations("harold")}
+    assert world.reflector().reflect("harold") is Outcome.REFLECTED
+    (made,) = world.om.generations("harold")
+    assert (made.loss, made.model, set(made.observation_ids)) == (0, "scripted", before)
+    assert asked == [40, 40, 20, 20]  # a model that says the same is not asked a third time
+    assert [*map(int, re.findall(r"Box (\d+)", made.text))] == [*range(40)]  # in their order, each once
+    assert world.om.verify() == []
+    assert "scripted as Reflector loses more than reflection.max_loss permits, 1 time" in faults(world)[0]
+
+    world = condensing(client, prefix_for(1), lossy)
+    assert world.reflector().reflect("harold") is Outcome.REFLECTED
+    (made,) = world.om.generations("harold")
+    assert made.loss <= 0.2
+    assert "extractive" in made.model
+
+    world = condensing(client, prefix_for(2), lossy, days=1)  # so few that no part is shorter
+    text = world.context().text
+    with pytest.raises(ModelError, match="no reflection keeps enough"):
+        world.reflector().reflect("harold")
+    assert (world.context().text, world.om.generations("harold")) == (text, [])
+
+
+def test_notes_that_are_larger_than_a_models_window_are_condensed_in_parts(client, prefix):
+    def small(lines):
+        if sum("Box" in line for line in lines) > 12:
+            raise TooLongError("refused (400): maximum context length")
+        return short(lines)
+
+    world = condensing(client, prefix, small)
+    assert world.reflector().reflect("harold") is Outcome.REFLECTED
+    (made,) = world.om.generations("harold")
+    assert (made.loss, made.model, faults(world)) == (0, "scripted", [])
+    assert world.om.observations("harold") == []

@@ -20,7 +20,8 @@ from om_workers.llm.extractive.units import Unit
 
 DETAIL = (0.95, 0.8, 0.6, 0.4, 0.2)  # the share of the target that each level of compression fills
 _LINE_END = 1  # tokens
-_WEIGHT = {HIGH: 1.4, DONE: 1.3, MIDDLE: 1.0, LOW: 0.9, "": 1.0}
+_FIRST = 1_000  # what is marked as important comes before all else
+_WEIGHT = {HIGH: 1.4 * _FIRST, DONE: 1.3 * _FIRST, MIDDLE: 1.0, LOW: 0.9, "": 1.0}
 _NEWEST = 0.25  # what the newest line is worth beyond the oldest
 _DAY = re.compile(r"([A-Za-z]{3})[a-z]*\.? (\d{1,2})\b.*?\b(\d{4})|(\d{4})-(\d\d)-(\d\d)")
 _ONE_DAY = re.compile(r"[A-Za-z]{3,9}\.? \d{1,2}(?:st|nd|rd|th)?,? \d{4}|\d{4}-\d\d-\d\d")

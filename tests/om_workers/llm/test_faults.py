@@ -10,7 +10,7 @@ import httpx2
 import pytest
 
 from om_api.domain.errors import ModelError
-from om_workers.llm.base import BilledError, Request, TurnedAwayError, Usage
+from om_workers.llm.base import BilledError, Request, TooLongError, TurnedAwayError, Usage
 from om_workers.llm.connections import TooLargeError
 from om_workers.llm.deadline import within
 from om_workers.llm.faults import ProviderCall, fault, refusal, retry_after
@@ -43,6 +43,28 @@ def test_a_failure_has_a_kind_by_which_it_is_counted_and_who_is_turned_away_had_
         (httpx2.ReadError("hung up"), False), (TimeoutError(), False),
     ]:  # fmt: skip
         assert isinstance(fault(ASKED, error), TurnedAwayError) is expected, (error, expected)
+
+
+def test_what_is_larger_than_a_models_window_is_told_from_other_refusals_by_the_words_of_providers():
+    for text in (
+        "This model's maximum context length is 32000 tokens. However, your messages resulted in 41000 tokens.",
+        "Your input exceeds the context window of this model. Please adjust your input and try again.",
+        "The input token count (1048600) exceeds the maximum number of tokens allowed (1048576).",
+        "prompt is too long: 210000 tokens > 200000 maximum", "Input is too long for requested model.",
+        "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000",
+        "the request exceeds the available context size. try increasing the context size",
+        "Prompt contains 40000 tokens, too large for model with 32768 maximum context length",
+        "This model's maximum prompt length is 131072 but the request contains 150000 tokens.",
+        "Range of input length should be [1, 30720]", "Please reduce the length of the messages or completion.",
+        "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 8193",
+    ):  # fmt: skip
+        found = refusal(ASKED, 400, {"error": {"message": text}})
+        assert isinstance(found, TooLongError), text
+        assert not found.retryable
+    assert isinstance(refusal(ASKED, 413, {}), TooLongError)
+    assert isinstance(refusal(ASKED, 400, {"message": "no", "code": "context_length_exceeded"}), TooLongError)
+    for status, text in ((400, "max_tokens is too large: 200000"), (429, "context length"), (400, "invalid message")):
+        assert not isinstance(refusal(ASKED, status, {"message": text}), TooLongError), text
 
 
 NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)

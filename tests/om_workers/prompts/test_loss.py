@@ -10,7 +10,7 @@ from om_api import load_settings
 from om_workers.prompts.loss import Check
 
 _PAIRS = (Path(__file__).parents[2] / "data" / "faithful_rewrites.md").read_text("utf-8")
-LIMIT = load_settings(None, {}).memory.reflection.max_loss
+LIMIT = load_settings(None, {}).memory.reflection.max_loss / 2  # above it an answer is asked for again
 
 
 def pairs():

@@ -10,7 +10,7 @@ from world import World
 from om_api import Message
 from om_api.domain.errors import ModelError
 from om_api.store.memory.model_cooldown import WAIT_S
-from om_workers.llm.base import Reply
+from om_workers.llm.base import Reply, TooLongError
 from om_workers.llm.scripted import Scripted
 
 MAX_ATTEMPTS = 3
@@ -102,6 +102,13 @@ def test_one_unobservable_message_among_many_costs_at_most_max_attempts_and_two_
         text = world.context().text
         assert text.count("could not be observed: blocked by the provider") == 1
         assert all(f"[m-{i}]" in text for i in range(N) if i != n)
+
+
+def test_a_chunk_that_is_larger_than_the_window_is_halved_without_further_attempts(client, prefix_for, undisturbed):
+    usual = undisturbed(one_chunk)
+    wrong = lambda request: TooLongError("too long") if len(request.messages) > N // 2 else None  # noqa: E731
+    found, world = calls(client, prefix_for("small"), one_chunk, wrong)
+    assert (found - usual, world.om.stats("harold").rejected) == (2, 0)
 
 
 def test_a_refusal_or_a_loop_is_an_attempt_like_any_other(client, prefix_for, undisturbed):

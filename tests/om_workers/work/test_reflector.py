@@ -55,7 +55,8 @@ def test_an_empty_or_looping_reflection_never_changes_the_memory(client, prefix_
         assert _requested(world), answer
 
 
-def test_a_generation_names_the_observations_of_which_nothing_is_left(world):
+def test_a_generation_names_the_observations_of_which_nothing_is_left(client, prefix):
+    world = World(client, prefix, reflection__max_loss="1")
     for text in ("Harold sails his green boat to Lerwick", "The kettle needs another handle",
                  "Ada plays chess in Graz"):  # fmt: skip
         world.say(text, tokens=500)

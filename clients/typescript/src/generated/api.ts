@@ -506,6 +506,8 @@ export interface paths {
         /**
          * Observe
          * @description Have what is raw observed now: `activated`, `rest` when there is nothing, `busy` when it is not done yet.
+         *
+         *     `superseded` when it was cleared meanwhile.
          */
         post: operations["observe"];
         delete?: never;
