@@ -20,6 +20,7 @@ from om_api.domain.errors import (
     StoreError,
 )
 from om_api.domain.messages import Message
+from om_api.domain.naming.ids import escape_id, unescape_id
 from om_api.domain.values import Outcome
 
 if TYPE_CHECKING:
@@ -42,7 +43,9 @@ __all__ = [
     "Settings",
     "SettingsError",
     "StoreError",
+    "escape_id",
     "load_settings",
+    "unescape_id",
 ]
 
 _LOADED_LATER = {

@@ -38,7 +38,7 @@ class Driven:
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self.face, name)
-        if inspect.isasyncgenfunction(found):
+        if inspect.isasyncgenfunction(inspect.unwrap(found)):
             return lambda *args, **options: _iterated(found(*args, **options))
         if not inspect.iscoroutinefunction(found):
             return found

@@ -7,6 +7,7 @@ from typing import Any
 from om_api.cli.transcripts import ITEMS, Transcripts
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.messages import TOO_LONG, Message
+from om_api.domain.naming.ids import as_id
 from om_api.domain.values import check_id, to_ms
 from om_api.domain.wire import parse_member
 
@@ -130,4 +131,4 @@ def _id(fields: dict[str, Any], name: str) -> str:
     if fields[name] is None:
         option = f"--{name.removesuffix('_id')}"
         raise InvalidInputError(f"{name} is missing: write it in the message, or say {option} for those that have none")
-    return check_id(fields[name], name)
+    return check_id(as_id(fields[name]), name)

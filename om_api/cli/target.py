@@ -15,6 +15,7 @@ from om_api.client.auditing import limits_of
 from om_api.client.memory import ObservationalMemory
 from om_api.domain.audit.audit_entry import Ending
 from om_api.domain.errors import OMError, SettingsError, StoreError
+from om_api.domain.naming.ids import any_name
 from om_api.domain.values import check_id
 from om_api.settings import Settings, load_settings
 from om_api.store.driver.connection import connected
@@ -27,6 +28,7 @@ _URL = "OM_REDIS_URL"
 _FROM_URL = f"environment {_URL}"
 _OTHER_SERVER = "OM_STORAGE__REDIS__"
 _GOES_ON = "going on with what of it can be used, and the defaults for the rest: correct it (om config check names all)"
+_ANY_NAME = {"resource", "to_resource", "thread", "thread_id", "alias", "to"}
 _KEPT = f"{_OTHER_SERVER}PREFIX"
 
 
@@ -180,8 +182,12 @@ def stated_port(settings: Settings, name: str, usual: int) -> int:
 
 
 def checked(_: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    """Return an id that may name a key; raises InvalidInputError for any other, such as a shell's empty variable."""
-    return value if value is None else check_id(value, param.name or "id")
+    """Return an id that may name a key; raises InvalidInputError for any other, such as a shell's empty variable.
+
+    Resources and threads may have any name, which is escaped; one with `*` is refused, since a pattern may be meant.
+    """
+    name = any_name(value) if value and param.name in _ANY_NAME and "*" not in value else value
+    return name if name is None else check_id(name, param.name or "id")
 
 
 resource_argument = click.argument("resource", callback=checked)

@@ -148,20 +148,21 @@ class Core:
         try:
             receipt = yield from self.writing.send([*waiting, *messages])
         except StoreError as error:
-            self._keep(messages)
+            receipt = self._held(messages)
             self._lost(error)
-            return Receipt(tuple(each.message.id for each in messages), 0)
+            return receipt
         self.unsent.sent(waiting)
         self._away = False
-        if dropped := self.unsent.told():
-            library_log().warning("unsent_dropped", dropped=dropped)
         return receipt._replace(ids=receipt.ids[len(waiting) :])
 
-    def _keep(self, messages: list[EncodedMessage]) -> None:
-        before = self.unsent.dropped
-        self.unsent.extend(messages)
-        if self.unsent.dropped > before == 0:  # how many they are in the end is said when the store is back
-            library_log().warning("unsent_dropped", dropped=self.unsent.dropped)
+    def _held(self, messages: list[EncodedMessage]) -> Receipt:
+        """Have messages wait; what has no room is dropped, and said so at once: in the receipt, the log and `dropped`."""
+        ids = [each.message.id for each in messages]
+        dropped = tuple(each.message.id for each in self.unsent.extend(messages))
+        if dropped:
+            library_log().warning("unsent_dropped", dropped=len(dropped), dropped_in_all=self.unsent.dropped)
+        waiting = {each.message.id for each in self.unsent}
+        return Receipt(tuple(ids), 0, held=tuple(name for name in ids if name in waiting), dropped=dropped)
 
     def _warn(self, resource: str) -> None:
         """Say once of each file that it is not in force for the agent that it is for."""
@@ -237,5 +238,6 @@ class Core:
         if self.unsent:
             yield from self._send([])
         if self.unsent:
-            library_log().warning("unsent_dropped", dropped=self.unsent.dropped + len(self.unsent))
+            all_dropped = self.unsent.dropped + len(self.unsent)
+            library_log().warning("unsent_dropped", dropped=len(self.unsent), dropped_in_all=all_dropped)
         yield from self.tell()

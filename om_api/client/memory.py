@@ -37,6 +37,7 @@ from om_api.domain.errors import InvalidInputError, StoreError
 from om_api.domain.events import Event, Told, Wanted
 from om_api.domain.kept.working_memory import WorkingChange, WorkingMemory, WorkingVersion
 from om_api.domain.messages import Message
+from om_api.domain.naming.any_names import in_place, takes_any_names
 from om_api.domain.notes.groups import NoteGroup, is_period
 from om_api.domain.notes.pins import Pin
 from om_api.domain.push_limits import ANYBODY, Pusher
@@ -70,6 +71,7 @@ from om_api.telemetry.spans import OurSpan
 T = TypeVar("T")
 
 
+@takes_any_names
 class ObservationalMemory:
     """An agent's memory. Thread-safe; nothing in it ever waits for a model.
 
@@ -167,7 +169,7 @@ class ObservationalMemory:
         Raises RateLimitedError where more comes than the agent's `push_limits` permit, or those of the `pusher` (an API key
         at HTTP): none of that agent's is added, and `retry_after` says in how many seconds the same call is taken.
         """
-        given = placed(messages, thread_id, resource_id)
+        given = in_place(placed(messages, thread_id, resource_id))
         add = partial(self._core.add, given, replace=replace, pusher=pusher)
         return self._told(spans.span("om.push", "producer"), add, note_receipt)
 
@@ -195,7 +197,7 @@ class ObservationalMemory:
         new.
         """
         span = spans.span("om.push", "producer", resource=resource_id, thread=thread_id)
-        add = partial(self._core.sync, placed(messages), resource_id, thread_id, pusher, diverged)
+        add = partial(self._core.sync, in_place(placed(messages)), resource_id, thread_id, pusher, diverged)
         return self._told(span, add, note_synced)
 
     def known_ids(self, ids: Iterable[str], resource_id: str, thread_id: str) -> set[str]:

@@ -54,6 +54,7 @@ from om_api.http.serving import problems
 from om_api.http.serving.connections import Connections
 from om_api.http.serving.cors import open_to
 from om_api.http.serving.log import Logged
+from om_api.http.serving.named_paths import NamedPaths
 from om_api.http.serving.server import Shutdown
 from om_api.http.serving.shares import Shares
 from om_api.http.serving.streams import Streams
@@ -129,6 +130,7 @@ def make_app(settings: Settings, *, locked: bool = True, timeout: float = 5.0) -
     for router in (*_WRITTEN_AND_READ, *_OPERATED, health.router, health.figures, mcp.router):
         app.include_router(router)
     problems.install(app)
+    app.add_middleware(NamedPaths)
     return app
 
 

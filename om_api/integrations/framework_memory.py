@@ -1,21 +1,41 @@
 """A memory as a framework's adapter uses it: each model call is kept and answered with what the model should read."""
 
 import asyncio
-from collections.abc import Collection, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
 from om_api.client.memory import ObservationalMemory
 from om_api.context.recall_tool import NAME as RECALL
-from om_api.context.recall_tool import recall_tool
+from om_api.context.recall_tool import UNREACHED, recall_tool
 from om_api.domain.caching import LRU
-from om_api.domain.errors import InvalidInputError, StoreError
+from om_api.domain.errors import InvalidInputError, RateLimitedError, StoreError
 from om_api.domain.messages import Message
 from om_api.integrations.turn import AgentTurn, ModelView, Render, view_of, without_recalled
+from om_api.settings import Settings
+from om_api.settings.logs import library_log
 
+T = TypeVar("T")
 _KNOWN = 100_000  # messages whose names are remembered; of others the store is asked
 _LAST = 500  # ids of a history that are looked up
+
+
+class MemoryUnavailableError(StoreError):
+    """The store did not answer. Frameworks show an error's text as an answer, so it names no host: the log does."""
+
+
+@contextmanager
+def store_errors_in_log() -> Iterator[None]:
+    """Log what the store raises within this, and raise MemoryUnavailableError instead; limits of pushes are told as they are."""
+    try:
+        yield
+    except (RateLimitedError, MemoryUnavailableError):
+        raise
+    except StoreError as error:
+        library_log().error("memory_unavailable", error=Settings.safe_url(str(error)))
+        raise MemoryUnavailableError(UNREACHED, stored=error.stored) from None
 
 
 class RecallSpec(NamedTuple):
@@ -31,7 +51,7 @@ class FrameworkMemory:
 
     Messages are kept by the ids that the framework gives them. What has none, and a history that begins with ids nobody
     knows, is found by what it says (`sync`): so a framework may send the whole of it again, each time under other ids.
-    Raises StoreError, unless the memory was made with `fail_open`. `recalls` are tools that answer from a memory.
+    Raises MemoryUnavailableError, unless the memory was made with `fail_open`. `recalls` are tools that answer from a memory.
     """
 
     recalls: Collection[str] = (RECALL,)
@@ -44,6 +64,12 @@ class FrameworkMemory:
         self.memory = memory or ObservationalMemory()
         self._names: LRU[tuple[str, str, str], str] = LRU(_KNOWN)
 
+    @store_errors_in_log()
+    def ask(self, method: Callable[..., T], *given: Any, **named: Any) -> T:
+        """What a method of the memory returns."""
+        return method(*given, **named)
+
+    @store_errors_in_log()
     def view(self, turn: AgentTurn, render: Render) -> ModelView:
         """Keep what is new of a turn, and say what a model reads of it: two round trips, one where nothing is new."""
         names = self.record(turn)
@@ -53,6 +79,7 @@ class FrameworkMemory:
         """The same in asyncio."""
         return await asyncio.to_thread(self.view, turn, render)
 
+    @store_errors_in_log()
     def record(self, turn: AgentTurn) -> list[str | None]:
         """Keep what is new of a turn; the id that each of its messages is kept under, None where it is not (yet)."""
         messages = [*without_recalled(turn.messages, self.recalls)]
@@ -69,6 +96,7 @@ class FrameworkMemory:
         """The same in asyncio."""
         return await asyncio.to_thread(self.record, turn)
 
+    @store_errors_in_log()
     def raw(self, resource_id: str, thread_id: str) -> list[Message]:
         """What a model would read as it was said: the history of a framework that keeps none."""
         messages = self.memory.get_context(thread_id, resource_id).messages
@@ -79,6 +107,7 @@ class FrameworkMemory:
         """The same in asyncio."""
         return await asyncio.to_thread(self.raw, resource_id, thread_id)
 
+    @store_errors_in_log()
     def recall(self, arguments: Any, resource_id: str) -> str:
         """The text of a recall tool's result; arguments that cannot be are answered with what is permitted."""
         return self.memory.answer_recall(arguments, resource_id)

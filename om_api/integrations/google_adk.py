@@ -86,7 +86,7 @@ class ObservationalMemoryService(BaseMemoryService):
 
     async def search_memory(self, *, app_name: str, user_id: str, query: str) -> SearchMemoryResponse:  # noqa: ARG002
         """What was said before, the best hit first; of every app's sessions of that user."""
-        found = await to_thread(self._memory.memory.recall, query, user_id)
+        found = await to_thread(self._memory.ask, self._memory.memory.recall, query, user_id)
         return SearchMemoryResponse(memories=[*map(_entry, found.hits)])
 
 

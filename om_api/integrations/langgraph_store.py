@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from om_api.client.redacting import Redacting
+from om_api.integrations.framework_memory import store_errors_in_log
 from om_api.integrations.importing import importing
 from om_api.recall.ranked_texts import ranked
 from om_api.settings import Settings, load_settings
@@ -66,6 +67,7 @@ class RedisStore(BaseStore):
         self._redacting = Redacting(settings, self._keys)
         self._fields, self.ttl_config = (index or {}).get("fields"), ttl
 
+    @store_errors_in_log()
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Answer operations in their order. What they read is what was kept before; of several puts of a key the last counts."""
         given = list(ops)

@@ -103,14 +103,16 @@ class MemorySession(RunHooks[Any]):
             return None
         (resource, thread), last = talk.place, talk.held.pop()
         for message in last.messages:
-            await to_thread(self._memory.memory.erase, resource, message_id=message.id, thread_id=thread)
+            await to_thread(
+                self._memory.ask, self._memory.memory.erase, resource, message_id=message.id, thread_id=thread
+            )
         talk.held += [HeldItems(rest)] if (rest := last.items[:-1]) else []
         return last.items[-1]
 
     async def clear_session(self, *, wrapper: RunContextWrapper[Any] | None = None) -> None:
         """Remove the thread from the memory, and what was noted of it."""
         resource, thread = self._place(wrapper and wrapper.context)
-        await to_thread(self._memory.memory.clear, resource, thread)
+        await to_thread(self._memory.ask, self._memory.memory.clear, resource, thread)
         self._had.pop((resource, thread))
 
     async def _talk(self, wrapper: RunContextWrapper[Any] | None) -> _SessionRun:

@@ -13,6 +13,7 @@ from om_api.context.assemble import Around
 from om_api.context.recall_tool import NAME as RECALL
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.messages import Message
+from om_api.domain.naming.ids import as_id
 from om_api.domain.tags import escape
 from om_api.domain.tool_calls import exchanges, named
 from om_api.domain.values import check_id, is_id
@@ -81,7 +82,11 @@ def place_of(resource_id: object, thread_id: object, *, resource_from: str, thre
     ):
         if value in (None, ""):
             raise InvalidInputError(f"{what}, is missing: {where}")
-    return check_id(resource_id, "resource_id"), check_id(thread_id, "thread_id")
+    return _id_of(resource_id, "resource_id"), _id_of(thread_id, "thread_id")
+
+
+def _id_of(name: object, what: str) -> str:
+    return check_id(as_id(name) if isinstance(name, str) else name, what)
 
 
 def said_in(context: Any, name: str) -> Any:

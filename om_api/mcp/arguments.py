@@ -8,6 +8,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from om_api.domain.errors import InvalidInputError
+from om_api.domain.naming.ids import any_name
 from om_api.domain.values import ID_PATTERN
 from om_api.mcp.caller import RESOURCE
 
@@ -38,9 +39,10 @@ def _read(value: Any) -> Any:
         return value
 
 
-ResourceName = Annotated[str, an_id("whose memory: the name of an agent or a user")]
-ThreadName = Annotated[str, an_id("which conversation: a name you choose for it, and keep to")]
-OfThread = Annotated[str | None, an_id("only this conversation; leave it out to look in all")]
+ANY_NAME = BeforeValidator(any_name)
+ResourceName = Annotated[str, an_id("whose memory: the name of an agent or a user"), ANY_NAME]
+ThreadName = Annotated[str, an_id("which conversation: a name you choose for it, and keep to"), ANY_NAME]
+OfThread = Annotated[str | None, an_id("only this conversation; leave it out to look in all"), ANY_NAME]
 Also = Annotated[
     tuple[str, ...],
     BeforeValidator(_read),

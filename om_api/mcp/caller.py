@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from om_api.domain.api_keys import EVERY, ApiKey, Role
 from om_api.domain.audit.audit_entry import who_of
 from om_api.domain.errors import InvalidInputError
+from om_api.domain.naming.ids import any_name
 from om_api.domain.values import check_id
 
 RESOURCE, THREAD = "resource_id", "thread_id"
@@ -64,7 +65,7 @@ def local_caller(resource: str = "", thread: str = "", role: Role = Role.OPERATO
 def caller_of(key: ApiKey, resource: str = "", thread: str = "") -> Caller:
     """Whoever has a key; of one that is bound to a single resource, that is meant. Raises InvalidInputError for bad ids."""
     only = key.resources[0] if len(key.resources) == 1 and EVERY not in key.resources else ""
-    for name, value in ((RESOURCE, resource), (THREAD, thread)):
-        if value:
-            check_id(value, name)
+    resource, thread = (
+        name and check_id(any_name(name), what) for name, what in ((resource, RESOURCE), (thread, THREAD))
+    )
     return Caller(key, resource or only, thread)

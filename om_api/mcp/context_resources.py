@@ -14,6 +14,7 @@ from mcp_types import (
 
 from om_api.client.async_memory import AsyncObservationalMemory
 from om_api.domain.errors import InvalidInputError
+from om_api.domain.naming.ids import any_name
 from om_api.domain.values import check_id
 from om_api.mcp.auditing import audit
 from om_api.mcp.caller import RESOURCE, THREAD, Caller, CallerRefusedError
@@ -55,7 +56,7 @@ async def read(memory: AsyncObservationalMemory, caller: Caller, uri: str) -> Re
     found = _URI.fullmatch(uri)
     if found is None:
         raise InvalidInputError(f"{uri[:200]} is no address of a context: use {TEMPLATE}")
-    resource, thread = check_id(unquote(found[1]), RESOURCE), check_id(unquote(found[2]), THREAD)
+    resource, thread = check_id(any_name(unquote(found[1])), RESOURCE), check_id(any_name(unquote(found[2])), THREAD)
     try:
         caller.check(resource)
     except CallerRefusedError:

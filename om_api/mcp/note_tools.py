@@ -10,7 +10,7 @@ from om_api.domain.api_keys import Role
 from om_api.domain.errors import InvalidInputError, NotFoundError
 from om_api.domain.tags import escape
 from om_api.domain.values import Observation, Outcome
-from om_api.mcp.arguments import FEW, Arguments, Cursor, OfThread, ResourceName, an_id, bounded_by
+from om_api.mcp.arguments import ANY_NAME, FEW, Arguments, Cursor, OfThread, ResourceName, an_id, bounded_by
 from om_api.mcp.pages import list_of
 from om_api.mcp.tool import ADDS, REMOVES, MemoryTool, ToolServices
 from om_api.mcp.turns import turns_of, when
@@ -43,7 +43,7 @@ class ShareNote(Arguments):
     """Tell another agent's or team's memory what its readers should know."""
 
     resource_id: ResourceName
-    share_with: Annotated[str, an_id("whose memory it goes to")]
+    share_with: Annotated[str, an_id("whose memory it goes to"), ANY_NAME]
     text: str = Field(min_length=1, max_length=LONGEST, description="one sentence")
 
 

@@ -14,6 +14,7 @@ from mcp_types import (
     TextContent,
 )
 
+from om_api.domain.naming.ids import any_name
 from om_api.domain.values import check_id
 from om_api.mcp.caller import RESOURCE, THREAD, Caller
 
@@ -41,7 +42,7 @@ def prompt(caller: Caller, name: str, given: Mapping[str, str]) -> GetPromptResu
         raise MCPError(
             INVALID_PARAMS, f"{min(unknown)[:40]} is no argument here: permitted are {', '.join(_ARGUMENTS)}"
         )
-    told = {argument: check_id(value, argument) for argument, value in given.items() if value} | caller.said
+    told = {argument: check_id(any_name(value), argument) for argument, value in given.items() if value} | caller.said
     text = guidance(told)
     return GetPromptResult(
         description=_WHAT, messages=[PromptMessage(role="user", content=TextContent(type="text", text=text))]

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from om_api.client.stats import Stats
 from om_api.domain.api_keys import EVERY, Role
-from om_api.mcp.arguments import FEW, Arguments, Cursor, an_id, bounded_by
+from om_api.mcp.arguments import ANY_NAME, FEW, Arguments, Cursor, an_id, bounded_by
 from om_api.mcp.pages import list_of
 from om_api.mcp.tool import MemoryTool, ToolServices
 from om_api.mcp.turns import when
@@ -17,7 +17,7 @@ class GetStatus(Arguments):
     Without a resource_id, tell whose memories there are.
     """
 
-    resource_id: Annotated[str | None, an_id("whose memory; leave it out to be told whose there are")] = None
+    resource_id: Annotated[str | None, an_id("whose memory; leave it out to be told whose there are"), ANY_NAME] = None
     max_tokens: int = bounded_by(FEW)
     cursor: Cursor = ""
 

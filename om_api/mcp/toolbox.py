@@ -6,7 +6,7 @@ from typing import Any
 import structlog
 from mcp_types import CallToolResult, ListToolsResult, TextContent
 
-from om_api.domain.errors import InvalidInputError, OMError, StoreError
+from om_api.domain.errors import InvalidInputError, OMError, RateLimitedError, StoreError
 from om_api.mcp import conversation_tools, note_tools, recall_tools, status_tool, working_tool
 from om_api.mcp.arguments import read_arguments
 from om_api.mcp.auditing import NOT_TOLD, audit
@@ -91,7 +91,12 @@ def _may(caller: Caller, tool: MemoryTool) -> bool:
 def in_words(error: OMError) -> str:
     """What a model is told of an error: what is wrong, what became of a write, what to do."""
     if isinstance(error, StoreError):
-        return f"{Settings.safe_url(str(error))} {_BECAME[error.stored]}"
+        if isinstance(error, RateLimitedError):
+            return f"{error} {_BECAME[error.stored]}"
+        _log.error(
+            "mcp_store_failed", error=Settings.safe_url(str(error))
+        )  # it names hosts, which are nothing for a model
+        return f"The memory could not be reached just now. {_BECAME[error.stored]}"
     return Settings.safe_url(str(error)) if isinstance(error, InvalidInputError) else _OURS
 
 

@@ -101,7 +101,7 @@ def test_fail_open_recovers_from_a_message_that_cannot_be_kept(client, prefix):
     alive, om._connection = om._connection, Away(client)
     om.add_message(_message("good", "a"))
     with pytest.raises(InvalidInputError):
-        om.add_message(Message(role="user", content="x", thread_id="t-1", resource_id="a/b"))
+        om.add_message(Message(role="user", content="x", thread_id="t-1", resource_id="x" * 201))
     om._connection = alive
     assert [message.content for message in om.get_context("t-1", "a").messages] == ["good"]
 

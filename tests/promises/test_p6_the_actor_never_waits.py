@@ -51,7 +51,8 @@ def test_an_agent_that_fails_open_goes_on_without_the_store(world, face, monkeyp
     om.add_message(first)
     assert not om.get_context("t-1", "harold").unavailable
     monkeypatch.setattr(om._connection._endpoint, "ask", _away)
-    om.add_message(Message(role="user", content="meanwhile", thread_id="t-1", resource_id="harold"))
+    receipt = om.add_message(Message(id="m-2", role="user", content="meanwhile", thread_id="t-1", resource_id="harold"))
+    assert (receipt.added, receipt.held, receipt.dropped) == (0, ("m-2",), ())
     context = om.get_context("t-1", "harold")
     assert context.unavailable
     assert [message.content for message in context.messages] == ["before", "meanwhile"]

@@ -140,7 +140,7 @@ def test_whose_notes_they_are_cannot_be_faked_by_what_they_say(world):
 
 
 def test_what_cannot_be_composed_is_refused_in_words(world):
-    refused = [(["harold"], "itself"), (["org", "org"], "twice"), (["a b"], "is not an id"),
+    refused = [(["harold"], "itself"), (["org", "org"], "twice"), (["x" * 201], "maximum 200"),
         ([f"r{n}" for n in range(9)], "8 in all"), (7, "ids of other")]  # fmt: skip
     for also, said in refused:
         with pytest.raises(InvalidInputError, match=said):

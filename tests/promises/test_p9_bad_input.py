@@ -90,7 +90,7 @@ def test_what_a_vendor_adds_tomorrow_is_kept_and_the_words_beside_it_are_read_an
 
 def test_a_message_that_cannot_be_accepted_says_what_is_permitted_and_nothing_is_written(world):
     good = {"role": "user", "content": "x", "thread_id": "t-1", "resource_id": "harold"}
-    refused = [({"role": "robot"}, "user, assistant, system, tool"), ({"thread_id": "a/b"}, "thread_id"),
+    refused = [({"role": "robot"}, "user, assistant, system, tool"), ({"thread_id": "x" * 201}, "thread_id"),
         ({"resource_id": ""}, "resource_id"), ({"content": [{"type": "text"}]}, "a text part needs a text"),
         ({"content": 5}, "content"),
         ({"timestamp": "yesterday"}, "ISO 8601"), ({"tokens": -1}, "tokens"), ({"tokens": True}, "tokens"),

@@ -52,7 +52,7 @@ def test_dropping_an_entry_leaves_the_placeholder(world):
 
 
 GOOD = {"role": "user", "content": "x", "thread_id": "t-1", "resource_id": "harold"}
-BAD = [{"thread_id": "a/b"}, {"metadata": {"x": object()}},
+BAD = [{"thread_id": "x" * 201}, {"metadata": {"x": object()}},
     {"content": [{"type": "tool-call", "tool_call_id": "c", "args": json.loads("[" * 900 + "]" * 900)}]},
     {"resource_id": "frozen"}]  # fmt: skip
 

@@ -2,7 +2,7 @@
 import { InvalidInputError, NotPermittedError, OMError, StoreError } from "./errors.js";
 import { eventsOf, type EventOptions } from "./events.js";
 import { RECALL_TOOLS } from "./generated/recall_tool.js";
-import { checkedId, newId } from "./ids.js";
+import { checkedId, namedId, newId } from "./ids.js";
 import { LastContexts } from "./last_contexts.js";
 import { type Asked, Transport, encoded } from "./transport.js";
 import type {
@@ -49,7 +49,7 @@ export class ObservationalMemory {
 
   constructor(options: Options) {
     this.#transport = new Transport(options);
-    this.#resourceId = options.resourceId === undefined ? undefined : checkedId(options.resourceId, "resourceId");
+    this.#resourceId = options.resourceId === undefined ? undefined : namedId(options.resourceId, "resourceId");
     this.#failOpen = options.failOpen ?? false;
     this.#warn = options.onWarning ?? ((message) => console.warn(`cortex-om: ${message}`));
   }
@@ -79,10 +79,11 @@ export class ObservationalMemory {
     } catch (error) {
       this.#lost(error);
       const at = Date.now();
-      this.#unsent.add(ready.map((each) => ({ ...each, message: { timestamp: at, ...each.message } })));
+      const gone = this.#unsent.add(ready.map((each) => ({ ...each, message: { timestamp: at, ...each.message } })));
       this.#said(ready);
       if (this.#unsent.dropped) this.#tellDropped();
-      return receiptOf(ready);
+      const receipt = receiptOf(ready), waiting = new Set(this.#unsent.all.map(({ message }) => String(message["id"])));
+      return { ...receipt, held: receipt.ids.filter((id) => waiting.has(id)), dropped: gone.map(({ message }) => String(message["id"])) };
     }
   }
 
@@ -114,7 +115,7 @@ export class ObservationalMemory {
   async getContext<F extends Format = "openai">(options: ContextOptions<F>): Promise<Context<F>> {
     const { resource, thread } = this.#place(options);
     const format = options.format ?? ("openai" as F);
-    const also = (options.also ?? []).map((name) => checkedId(name, "also"));
+    const also = (options.also ?? []).map((name) => namedId(name, "also"));
     const query = { format, max_tokens: options.maxTokens, also, model: options.model };
     const [key, said] = [placed(resource, thread), this.#last.count(placed(resource, thread))];
     try {
@@ -181,13 +182,13 @@ export class ObservationalMemory {
   /** Have a name stand for the thread: whatever is written to or read of it is the thread's from then on. */
   async aliasThread(alias: string, options: Place & Call = {}): Promise<Aliased> {
     const { resource, thread } = this.#place(options);
-    const path = `${this.#of(resource)}/aliases/${encodeURIComponent(checkedId(alias, "alias"))}`;
+    const path = `${this.#of(resource)}/aliases/${encodeURIComponent(namedId(alias, "alias"))}`;
     return this.#transport.json(path, { method: "PUT", body: { thread_id: thread }, ...this.#call(options) });
   }
 
   /** End an alias: `cleared`, or `rest` where it was none. What came by it stays with the thread. */
   async unaliasThread(alias: string, options: { resourceId?: string } & Call = {}): Promise<{ outcome: string }> {
-    const path = `${this.#of(options.resourceId)}/aliases/${encodeURIComponent(checkedId(alias, "alias"))}`;
+    const path = `${this.#of(options.resourceId)}/aliases/${encodeURIComponent(namedId(alias, "alias"))}`;
     return this.#transport.json(path, { method: "DELETE", ...this.#call(options) });
   }
 
@@ -317,7 +318,7 @@ export class ObservationalMemory {
 
   #force(what: "observe" | "reflect", { wait = 0, ...options }: { wait?: number } & Place & Call): Promise<Forced> {
     if (!(wait >= 0 && wait <= LONGEST_WAIT_S)) throw new InvalidInputError(`wait must be 0 to ${LONGEST_WAIT_S} seconds`);
-    const body = { wait, ...(options.threadId === undefined ? {} : { thread_id: options.threadId }) };
+    const body = { wait, ...(options.threadId === undefined ? {} : { thread_id: namedId(options.threadId, "threadId") }) };
     return this.#transport.json(`${this.#of(options.resourceId)}/${what}`, { method: "POST", body, signal: options.signal, waitMs: wait * 1000 });
   }
 
@@ -341,11 +342,11 @@ export class ObservationalMemory {
   }
 
   #resource(resourceId: string | undefined): string {
-    return checkedId(resourceId ?? this.#resourceId, "resourceId");
+    return namedId(resourceId ?? this.#resourceId, "resourceId");
   }
 
   #place(options: Place): { resource: string; thread: string } {
-    return { resource: this.#resource(options.resourceId), thread: checkedId(options.threadId, "threadId") };
+    return { resource: this.#resource(options.resourceId), thread: namedId(options.threadId, "threadId") };
   }
 
   /** Messages with their ids and places; throws InvalidInputError, which says by position which one cannot be. */

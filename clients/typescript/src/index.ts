@@ -2,5 +2,5 @@
 export { ObservationalMemory, type AddOptions, type ContextOptions } from "./client.js";
 export type { EventOptions } from "./events.js";
 export * from "./errors.js";
-export { newId } from "./ids.js";
+export { escapeId, newId, unescapeId } from "./ids.js";
 export type * from "./types.js";

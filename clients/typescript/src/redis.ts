@@ -1,7 +1,7 @@
 /** Writing to Redis without HTTP, for swarms whose agents reach the store: by two plain commands, or by the library's own script. */
 import { InvalidInputError, NotPermittedError, StoreError } from "./errors.js";
 import { PUSH, PUSH_ON_CLUSTER } from "./generated/scripts.js";
-import { checkedId } from "./ids.js";
+import { namedId } from "./ids.js";
 import { RedisConnection, text, type RedisClient, type Word } from "./redis/connection.js";
 import { Clock, encoded, estimate, plain, type Encoded } from "./redis/encoding.js";
 import { crc32, goesOn } from "./redis/record.js";
@@ -176,8 +176,8 @@ export class RedisWriter {
   }
 
   #place(options: Place): { resource: string; thread: string } {
-    const resource = checkedId(options.resourceId ?? this.#options.resourceId, "resourceId");
-    return { resource, thread: checkedId(options.threadId ?? this.#options.threadId, "threadId") };
+    const resource = namedId(options.resourceId ?? this.#options.resourceId, "resourceId");
+    return { resource, thread: namedId(options.threadId ?? this.#options.threadId, "threadId") };
   }
 }
 

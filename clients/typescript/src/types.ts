@@ -4,8 +4,12 @@ import type { components, operations } from "./generated/api.js";
 type Schemas = components["schemas"];
 type Query<Name extends keyof operations> = NonNullable<operations[Name]["parameters"]["query"]>;
 
-/** What became of messages that were added. */
-export type Receipt = Schemas["Added"];
+/**
+ * What became of messages that were added.
+ *
+ * With `failOpen`, while the memory is away: `held` wait in this process and are sent later; `dropped` had no room and are lost.
+ */
+export type Receipt = Schemas["Added"] & { held?: string[]; dropped?: string[] };
 /** What became of a history that was synced. */
 export type Synced = Schemas["SyncedHistory"] & { unavailable?: true };
 /** What happens where a history replaces stored messages. */

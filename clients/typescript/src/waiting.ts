@@ -20,16 +20,21 @@ export class Unsent {
     return this.#waiting.map(({ each }) => each);
   }
 
-  add(messages: readonly Waiting[]): void {
+  /** Have messages wait; those that had to go for it. */
+  add(messages: readonly Waiting[]): Waiting[] {
     for (const each of messages) {
       const size = JSON.stringify(each.message).length;
       this.#waiting.push({ each, size });
       this.#weight += size;
     }
+    const gone: Waiting[] = [];
     while (this.#waiting.length > MOST || this.#weight > MOST_CHARACTERS) {
-      this.#weight -= this.#waiting.shift()?.size ?? 0;
-      this.dropped++;
+      const { each, size } = this.#waiting.shift()!;
+      this.#weight -= size;
+      gone.push(each);
     }
+    this.dropped += gone.length;
+    return gone;
   }
 
   /** Forget what waits no longer; returns it, without what another call has forgotten meanwhile. */

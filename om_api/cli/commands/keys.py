@@ -10,6 +10,7 @@ from om_api.cli.target import Target, command, examples
 from om_api.domain.api_keys import ApiKey, Role
 from om_api.domain.audit.audit_entry import only
 from om_api.domain.errors import NotFoundError
+from om_api.domain.naming.ids import as_id
 from om_api.domain.push_limits import PushLimits
 from om_api.domain.values import Outcome
 from om_api.settings.sections.fields import format_duration, parse_duration
@@ -72,9 +73,8 @@ def create(
     pushed is limited on average: what comes at once may be more, and is owed by what comes next.
     """
     limits = PushLimits(push_messages, push_bytes)
-    made = api_key_records.create(
-        target.keys(), resources, role, label=label, expires_s=expires, rate=rate, limits=limits
-    )
+    names = tuple(name if "*" in name else as_id(name) for name in resources)
+    made = api_key_records.create(target.keys(), names, role, label=label, expires_s=expires, rate=rate, limits=limits)
     key, token = target.run(made)
     target.attempt.add(of=key.id, resource=only(key.resources))
     target.tell()  # before the token is shown

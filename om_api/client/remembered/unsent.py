@@ -11,9 +11,9 @@ MOST_BYTES = 16 * 2**20  # of their JSON
 
 
 class Unsent:
-    """The newest messages that could not be sent, oldest first; beyond the bounds the oldest go, and `dropped` says how many.
+    """The newest messages that could not be sent, oldest first; beyond the bounds the oldest go, and `dropped` counts them.
 
-    None of them was accepted: their writer was told so (`Receipt.added` is 0). Threads may share it.
+    None of them was accepted: `Receipt.held` names them. Threads may share it.
     """
 
     def __init__(self, most: int = MOST, most_bytes: int = MOST_BYTES) -> None:
@@ -30,15 +30,18 @@ class Unsent:
         with self._guard:
             return iter(list(self._waiting))
 
-    def extend(self, messages: Iterable[EncodedMessage]) -> None:
-        """Have messages wait behind the others."""
+    def extend(self, messages: Iterable[EncodedMessage]) -> list[EncodedMessage]:
+        """Have messages wait behind the others; those that had to go for it."""
+        gone = list[EncodedMessage]()
         with self._guard:
             for message in messages:
                 self._waiting.append(message)
                 self.weight += len(message.member)
                 while len(self._waiting) > self._most or self.weight > self._most_bytes:
-                    self.weight -= len(self._waiting.popleft().member)
-                    self.dropped += 1
+                    gone.append(self._waiting.popleft())
+                    self.weight -= len(gone[-1].member)
+        self.dropped += len(gone)
+        return gone
 
     def sent(self, messages: Iterable[EncodedMessage]) -> None:
         """Forget what was sent, and leave alone what somebody else has sent and forgotten meanwhile."""
@@ -46,9 +49,3 @@ class Unsent:
         with self._guard:
             self._waiting = deque(message for message in self._waiting if id(message) not in gone)
             self.weight = sum(len(message.member) for message in self._waiting)
-
-    def told(self) -> int:
-        """How many were dropped since this was asked last."""
-        with self._guard:
-            dropped, self.dropped = self.dropped, 0
-            return dropped

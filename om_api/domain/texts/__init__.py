@@ -1,1 +1,1 @@
-"""Texts that come from outside, made fit to be stored: lone surrogates, and names that are no ids."""
+"""Texts that come from outside, made fit to be stored."""

@@ -10,9 +10,10 @@ from typing import Annotated, Generic, NamedTuple, TypeVar
 
 import msgspec
 from fastapi import Depends, Path, Query
-from pydantic import StringConstraints
+from pydantic import BeforeValidator, StringConstraints
 
 from om_api.domain.errors import InvalidInputError
+from om_api.domain.naming.ids import any_name
 from om_api.domain.values import ID_PATTERN
 from om_api.http.serving.limits import MAX_PAGE, PAGE
 
@@ -20,9 +21,13 @@ T = TypeVar("T")
 _PATTERN = f"^{ID_PATTERN.pattern}$"
 ResourceId = Annotated[str, Path(pattern=_PATTERN, description="whose memory", examples=["harold"])]
 ThreadId = Annotated[str, Path(pattern=_PATTERN, description="one conversation", examples=["thread-1"])]
-OfThread = Annotated[str | None, Query(pattern=_PATTERN, description="only this thread's", examples=["thread-1"])]
+OfThread = Annotated[
+    str | None,
+    Query(pattern=_PATTERN, description="only this thread's", examples=["thread-1"]),
+    BeforeValidator(any_name),
+]
 Also = Annotated[
-    tuple[Annotated[str, StringConstraints(pattern=_PATTERN)], ...],
+    tuple[Annotated[str, StringConstraints(pattern=_PATTERN), BeforeValidator(any_name)], ...],
     Query(
         max_length=8, description="other resources whose notes count too, beside what `compose` says; may be repeated"
     ),

@@ -136,7 +136,8 @@ async def add_messages(
     receipt = await memory(request).add_messages(
         _messages(given.messages, resource, thread), replace=given.replace, pusher=key_of(request).pusher
     )
-    return reply(Added(**{**receipt._asdict(), "changed": _changed(receipt.changed)}))
+    shown = {name: getattr(receipt, name) for name in Added.__struct_fields__}
+    return reply(Added(**{**shown, "changed": _changed(receipt.changed)}))
 
 
 @router.post("/sync", **needs(Role.WRITER, most=MAX_BODY), **answers(SyncedHistory, _SYNCED))

@@ -129,7 +129,7 @@ def test_a_malformed_line_is_named_and_a_document_over_many_lines_that_was_cut_o
         ({"type": "user", "words": "x"}, "line 3: a message needs one of role, content and parts; it has type, words"),
         ({"role": "user", "content": [5]}, "line 3: .*a part is a text or an object, not '5'"),
         ({"role": "user", "content": "x", "timestamp": "yesterday"}, "line 3: timestamp 'yesterday'"),
-        ({"role": "user", "content": "x", "thread_id": "a b"}, "line 3: thread_id 'a b' is not an id"),
+        ({"role": "user", "content": "x", "thread_id": "x" * 201}, "line 3: id 'x+' is too long"),
         ({"role": "assistant", "tool_calls": ["f"]}, "line 3: a tool call needs a function"),
         ([CHAT[0], {"role": "user"}], "line 3, message 2: content must be"),
     ]:

@@ -57,7 +57,7 @@ NOWHERE = "redis://:s3cret@127.0.0.1:1/0"
 
 def test_wrong_input_is_one_line_and_exit_code_2_before_the_store_is_asked(bare):
     for args in (
-        *(("stats", "ha{rold"), ("threads", ".."), ("clear", "harold", "", "--yes"), ("push", "harold", "", "hi")),
+        *(("stats", "ha*rold"), ("threads", ".."), ("clear", "harold", "", "--yes"), ("push", "harold", "", "hi")),
         *(("push", "harold", "t-1", text) for text in ("", " \n")),
         *(("push", "harold", "t-1", "hi", *more) for more in (("--id", "a b"), ("--timestamp", "soon"))),
     ):

@@ -1,12 +1,17 @@
 """What adapters have in common: everything is kept once, whichever ids a framework gives, and whoever is away."""
 
 import asyncio
+import traceback
+from functools import partial
 
 import pytest
+import structlog
+from ports import reserve_port
 from servers import Server
+from structlog.testing import capture_logs
 
 from om_api import AsyncObservationalMemory, InvalidInputError, ObservationalMemory, load_settings
-from om_api.integrations.framework_memory import FrameworkMemory
+from om_api.integrations.framework_memory import FrameworkMemory, MemoryUnavailableError
 from om_api.integrations.turn import AgentTurn, HeldItems, kept_as
 
 
@@ -84,6 +89,28 @@ def test_another_kind_of_memory_is_refused_with_what_to_hand_over(server_client,
     other = AsyncObservationalMemory(load_settings(None, {"OM_PREFIX": prefix, "OM_REDIS_URL": "redis://127.0.0.1:1"}))
     with pytest.raises(InvalidInputError, match="hand over an ObservationalMemory"):
         FrameworkMemory(other)
+
+
+def test_while_the_store_is_away_no_error_names_it_and_the_log_does():
+    """Frameworks show an error's text as the assistant's answer."""
+    address = f"127.0.0.1:{reserve_port()}"
+    memory = FrameworkMemory(
+        ObservationalMemory(load_settings(None, {"OM_REDIS_URL": f"redis://u:secret@{address}/0"}))
+    )
+    said = turn(("user", "hi", "m-1"))
+    calls = [partial(memory.view, said, render), partial(memory.record, said), partial(memory.raw, "a", "t-1"),
+        partial(memory.ask, memory.memory.recall, "seat", "a"), partial(memory.recall, {"query": "seat"}, "a")]  # fmt: skip
+    structlog.configure()
+    with capture_logs() as lines:
+        for call in calls:
+            with pytest.raises(MemoryUnavailableError, match="could not be reached") as caught:
+                call()
+            shown = "".join(traceback.format_exception(caught.value, chain=True))
+            assert address not in str(caught.value)
+            assert "secret" not in shown
+    structlog.reset_defaults()
+    told = [line["error"] for line in lines if line["event"] == "memory_unavailable"]
+    assert (len(told), all(address.split(":")[1] in each for each in told)) == (len(calls), True)
 
 
 def test_while_the_store_is_away_what_is_new_waits_and_what_was_said_is_kept_once(tmp_path):

@@ -118,7 +118,7 @@ def test_a_turn_of_nobody_says_where_to_name_it():
     for resource, thread, told in [
         (None, "t-1", "resource_id, whose memory it is, is missing: name it here"),
         ("harold", "", "thread_id, which conversation it is, is missing: name it there"),
-        ("har old", "t-1", "A-Z a-z 0-9"),
+        ("x" * 201, "t-1", "maximum 200"),
         ("harold", 7, "thread_id '7' is not an id"),
     ]:
         with pytest.raises(InvalidInputError) as refused:

@@ -177,7 +177,7 @@ def test_a_revoked_key_opens_nothing_and_cannot_be_revoked_again_and_a_rotated_k
 
 
 def test_what_no_key_can_be_is_refused(om, ring):
-    for words in (*("--role reader", "--resource harold --role king", "--resource a{b --role reader"),
+    for words in (*("--role reader", "--resource harold --role king", "--resource a*b --role reader"),
                   *("--resource x --role reader --expires soon", "--resource x --role reader --expires 0.1s"),
                   *("--resource x --role reader --rate often", f"--resource x --role reader --label {'x' * 41}"),
                   "--resource x --role writer --push-messages -1"):  # fmt: skip

@@ -73,7 +73,7 @@ def test_what_is_named_is_meant_and_no_other_is_reached(served):
 
 
 def test_what_cannot_be_is_refused_in_a_line(served):
-    for words in (("--resource", "a b"), ("--resource", ""), ("--thread", ".."), ("--role", "king")):
+    for words in (("--resource", "a*b"), ("--resource", ""), ("--thread", ".."), ("--role", "king")):
         done = run(*words)
         assert (done.exit_code, done.stdout, served) == (2, "", []), words
         assert ("is not an id" if words[0] != "--role" else "'king' is not one of") in done.stderr, words

@@ -120,10 +120,9 @@ def ids(unsent):
 def test_the_bytes_that_wait_are_those_that_will_be_sent():
     first, second = encoded(1, "x" * 60), encoded(2, "y" * 60)
     unsent = Unsent(most_bytes=len(first.member) + len(second.member) - 1)
-    unsent.extend([first])
+    assert unsent.extend([first]) == []
     assert unsent.weight == len(first.member)
-    unsent.extend([second])
-
+    assert (unsent.extend([second]), unsent.dropped) == ([first], 1)
     assert (ids(unsent), unsent.weight) == (["m-2"], len(second.member))
 
 

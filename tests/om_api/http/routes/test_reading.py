@@ -62,7 +62,7 @@ def test_notes_of_other_resources_stand_in_it_where_the_key_is_bound_to_them(usi
     for method, path, body in doors:
         refused = both(method, path, params={"also": ["albert", "berta"], "q": "vault"}, **body)
         assert "berta" in problem(refused, 403)["detail"], path
-    for also in ("harold", "a b", ["albert", "albert"], [f"r{n}" for n in range(9)]):
+    for also in ("harold", "x" * 201, ["albert", "albert"], [f"r{n}" for n in range(9)]):
         assert every("GET", f"{THREAD}/context", params={"also": also}).status_code == 422, also
 
 
