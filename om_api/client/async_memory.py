@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Collection, Iterable, Mapping
 from datetime import date
 from functools import partial
+from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from om_api.archive.opening import archive_of
@@ -20,6 +21,7 @@ from om_api.client.partly import Partly
 from om_api.client.reading import Era
 from om_api.client.recall.recall_query import RecallLimits, turns_beside
 from om_api.client.receipts import Receipt
+from om_api.client.remembered.spool import Spool
 from om_api.client.stats import Stats
 from om_api.client.syncing import Diverged, Synced
 from om_api.client.tracing import note_context, note_recalled, note_receipt, note_synced
@@ -77,8 +79,10 @@ class AsyncObservationalMemory:
 
     `settings` default to config/ and the environment. `timeout` (s) bounds each round trip. With `fail_open` the store
     being away raises nothing: messages are kept here (the newest 1,000, of 16 MB at most) and sent when it is back, and contexts
-    are made of what was read last (of the threads used last, in 96 MB at most), saying that memory was unavailable. Raises
-    StoreError otherwise, InvalidInputError for input that cannot be accepted, SettingsError for settings that cannot be in force.
+    are made of what was read last (of the threads used last, in 96 MB at most), saying that memory was unavailable.
+    With a `spool` (else OM_SPOOL) messages that wait stand in that file too, and outlive the process; several may share it.
+    Raises StoreError otherwise, InvalidInputError for input that cannot be accepted, SettingsError for settings that cannot be
+    in force.
 
     What its contexts amounted to is tallied in this process, and sent after a push, at most every 30 s, by `tell` and by `close`:
     see docs/costs.md. A client that is killed loses figures, never messages; `tally=False` keeps none. A `ranker` of your own
@@ -94,6 +98,7 @@ class AsyncObservationalMemory:
         client: Any = None,
         tally: bool = True,
         ranker: Ranker | None = None,
+        spool: str | Path | None = None,
     ) -> None:
         self.settings = settings or load_settings(warn_unknown=True)
         telemetry.begin(self.settings, "cortex-om-client")
@@ -102,8 +107,17 @@ class AsyncObservationalMemory:
             archive_of(self.settings.archive_url, timeout),
         )
         count, cluster = tokens.counter(self.settings.memory.tokenizer), self._connection.cluster
+        file = spool or self.settings.variable("OM_SPOOL") if fail_open else None
+        place = f"{self.settings.safe_url(self.settings.redis_url)} {self.settings.prefix}"
         self._core = Core(
-            self.settings, count, cluster=cluster, fails_open=fail_open, tally=tally, timeout=timeout, ranker=ranker
+            self.settings,
+            count,
+            cluster=cluster,
+            fails_open=fail_open,
+            tally=tally,
+            timeout=timeout,
+            ranker=ranker,
+            spool=Spool(file, place) if file else None,
         )
         self._closed = False
 

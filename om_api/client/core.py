@@ -17,6 +17,7 @@ from om_api.client.recalling import Recalling
 from om_api.client.receipts import Receipt
 from om_api.client.redacting import Redacting
 from om_api.client.remembered.known_aliases import KnownAliases
+from om_api.client.remembered.spool import Spool
 from om_api.client.remembered.unsent import Unsent
 from om_api.client.reporting import Reporter
 from om_api.client.reviewing import Reviewer
@@ -64,6 +65,7 @@ class Core:
         tally: bool = True,
         timeout: float = 5.0,
         ranker: Ranker | None = None,
+        spool: Spool | None = None,
     ) -> None:
         self.keys = keys = keys_of(settings, cluster=cluster)
         self.count, self.clock = count, (clock := ServerClock())
@@ -83,7 +85,8 @@ class Core:
         self._serve_owners(settings, count, reporter)
         self.syncing = Syncing(keys, scopes, self.writing, self.threads.copy)
         self._serve_operators(settings, min(1.0, timeout / 2))
-        self.unsent, self._warned, self._away = Unsent(), set[FileProblem](), False
+        self._warned, self._away = set[FileProblem](), False
+        self.unsent = Unsent(spool=spool, redacting=redacting)
         self.fails_open, self._settings = fails_open, settings
 
     def _serve_owners(self, settings: Settings, count: Callable[[str], int], reporter: Reporter) -> None:
@@ -237,7 +240,8 @@ class Core:
         """Send whatever waits, if the store is back; what it does not take is lost, and said to be."""
         if self.unsent:
             yield from self._send([])
-        if self.unsent:
+        if self.unsent and not self.unsent.is_spooled:
             all_dropped = self.unsent.dropped + len(self.unsent)
             library_log().warning("unsent_dropped", dropped=len(self.unsent), dropped_in_all=all_dropped)
         yield from self.tell()
+        self.unsent.close()

@@ -2,7 +2,7 @@
 
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -72,6 +72,19 @@ class Redacting:
                 waiting.counts[name.partition(" ")[0]] += 1
                 if sealed := self._sealed.get((resource, name)):
                     waiting.sealed[name] = sealed
+
+    def sealed_in(self, resource: str, member: bytes) -> dict[str, bytes]:
+        """The encrypted values that a redacted message stands for, as far as this process knows them."""
+        if self.before_store(resource) is None or b"[" not in member:
+            return {}
+        names = placeholders(member.decode("utf-8", "replace"))
+        return {name: sealed for name in names if (sealed := self._sealed.get((resource, name)))}
+
+    def restore(self, resource: str, member: bytes, sealed: Mapping[str, bytes]) -> None:
+        """Have the encrypted values of a message that another process prepared kept before it is."""
+        for name, value in sealed.items():
+            self._sealed.put((resource, name), value)
+        self.prepared(resource, member)
 
     def kept(self, resource: str) -> Steps[Redactions]:
         """Keep what waits of a resource; it waits until it is kept, whoever else keeps it meanwhile.

@@ -35,6 +35,7 @@ OTHER_VARIABLES = {
     "OM_LOG_LEVEL": "which log lines are written: DEBUG, INFO, WARNING, ERROR or CRITICAL and what is above it; else INFO",
     "OM_METRICS_KEY": "the key with which Prometheus reads the figures",
     "OM_PROMETHEUS_PORT": "port of Prometheus",
+    "OM_SPOOL": "a file in which messages of a client with fail_open wait for the store; else they wait in its process",
 }
 _INTERVALS = ("observer_interval", "reflector_interval", "stop_grace")
 SYSTEM_WIDE = (

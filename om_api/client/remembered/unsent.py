@@ -2,26 +2,50 @@
 
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Protocol
 
+from om_api.client.remembered.spool import Spool
 from om_api.domain.wire import EncodedMessage
 
 MOST = 1_000  # messages
 MOST_BYTES = 16 * 2**20  # of their JSON
 
 
+class ValueKeeper(Protocol):
+    """What knows the encrypted values that redacted messages stand for."""
+
+    def sealed_in(self, resource: str, member: bytes) -> dict[str, bytes]:
+        """Those of a message."""
+        ...
+
+    def restore(self, resource: str, member: bytes, sealed: Mapping[str, bytes]) -> None:
+        """Take in those of a message that another process prepared."""
+        ...
+
+
 class Unsent:
     """The newest messages that could not be sent, oldest first; beyond the bounds the oldest go, and `dropped` counts them.
 
-    None of them was accepted: `Receipt.held` names them. Threads may share it.
+    None of them was accepted: `Receipt.held` names them. Threads may share it. With a `spool` they stand in its file too, where
+    those of processes that have ended are read, and a row is removed when its message was sent or dropped.
     """
 
-    def __init__(self, most: int = MOST, most_bytes: int = MOST_BYTES) -> None:
+    def __init__(
+        self,
+        most: int = MOST,
+        most_bytes: int = MOST_BYTES,
+        spool: Spool | None = None,
+        redacting: ValueKeeper | None = None,
+    ) -> None:
         self._most, self._most_bytes = most, most_bytes
         self._waiting: deque[EncodedMessage] = deque()
+        self._rows: dict[int, int] = {}  # of the spool, by the identity of their messages
+        self._spool, self._redacting = spool, redacting
         self._guard = threading.Lock()
         self.weight = 0
         self.dropped = 0
+        self._read()
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -30,22 +54,59 @@ class Unsent:
         with self._guard:
             return iter(list(self._waiting))
 
+    @property
+    def is_spooled(self) -> bool:
+        """Whether all that waits stands in a file."""
+        return self._spool is not None and all(id(message) in self._rows for message in self)
+
     def extend(self, messages: Iterable[EncodedMessage]) -> list[EncodedMessage]:
         """Have messages wait behind the others; those that had to go for it."""
-        gone = list[EncodedMessage]()
+        given, gone = list(messages), list[EncodedMessage]()
         with self._guard:
-            for message in messages:
+            if self._spool and self._redacting:
+                rows = self._spool.add(given, self._redacting.sealed_in)
+                self._rows |= {id(message): row for message, row in zip(given, rows, strict=False)}
+            for message in given:
                 self._waiting.append(message)
                 self.weight += len(message.member)
                 while len(self._waiting) > self._most or self.weight > self._most_bytes:
                     gone.append(self._waiting.popleft())
                     self.weight -= len(gone[-1].member)
-        self.dropped += len(gone)
+            self.dropped += len(gone)
+            self._forget(gone)
         return gone
 
     def sent(self, messages: Iterable[EncodedMessage]) -> None:
         """Forget what was sent, and leave alone what somebody else has sent and forgotten meanwhile."""
-        gone = {id(message) for message in messages}
+        done = list(messages)
+        gone = {id(message) for message in done}
         with self._guard:
             self._waiting = deque(message for message in self._waiting if id(message) not in gone)
             self.weight = sum(len(message.member) for message in self._waiting)
+            self._forget(done)
+        if not self._waiting and done:
+            self._read()
+
+    def close(self) -> None:
+        """Close the spool, which keeps what waits."""
+        if self._spool:
+            self._spool.close()
+
+    def _forget(self, messages: Iterable[EncodedMessage]) -> None:
+        rows = [row for message in messages if (row := self._rows.pop(id(message), None)) is not None]
+        if self._spool and rows:
+            self._spool.remove(rows)
+
+    def _read(self) -> None:
+        """Take in what the spool holds, of processes that have ended too, as far as there is room."""
+        if self._spool is None or self._redacting is None:
+            return
+        with self._guard:
+            known = set(self._rows.values())
+            for row, message, sealed in self._spool.read(self._most):
+                if row in known or self.weight + len(message.member) > self._most_bytes:
+                    continue
+                self._redacting.restore(message.message.resource_id, message.member, sealed)
+                self._waiting.append(message)
+                self._rows[id(message)] = row
+                self.weight += len(message.member)

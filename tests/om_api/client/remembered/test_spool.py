@@ -1,0 +1,64 @@
+"""Messages in a spool outlive their process, are stored once, and are removed only then."""
+
+import sqlite3
+
+import pytest
+from structlog.testing import capture_logs
+
+from om_api import ObservationalMemory, SettingsError, StoreError
+from om_api.client.remembered.spool import Spool
+
+
+def _away(batch):
+    raise StoreError("away", stored=False)
+
+
+def rows(file):
+    with sqlite3.connect(file) as database:
+        return database.execute("SELECT count(*) FROM held").fetchone()[0]
+
+
+@pytest.fixture
+def opened(world, tmp_path):
+    def opened():
+        return ObservationalMemory(world.settings, client=world.client, fail_open=True, spool=tmp_path / "spool.db")
+
+    return opened
+
+
+def test_messages_in_a_spool_outlive_the_process_and_are_stored_once(world, opened, tmp_path, monkeypatch):
+    first, place, file = opened(), {"thread_id": "t-1", "resource_id": "harold"}, tmp_path / "spool.db"
+    monkeypatch.setattr(first._connection._endpoint, "ask", _away)
+    with capture_logs() as lines:
+        receipt = first.add_messages(
+            [{"id": f"m-{n}", "role": "user", "content": f"turn {n}"} for n in range(3)], **place
+        )
+        first.close()
+    assert (receipt.held, rows(file), file.stat().st_mode & 0o777) == (("m-0", "m-1", "m-2"), 3, 0o600)
+    assert "unsent_dropped" not in [line["event"] for line in lines]
+    second, third = opened(), opened()  # which share the file
+    for memory in (second, third):
+        monkeypatch.setattr(memory._connection._endpoint, "ask", first._connection._endpoint.ask)
+        assert [each.content for each in memory.get_context(**place).messages] == ["turn 0", "turn 1", "turn 2"]
+    monkeypatch.undo()
+    for memory in (second, third):
+        assert [each.id for each in memory.get_context(**place).messages] == ["m-0", "m-1", "m-2"]
+        memory.close()
+    assert (rows(file), len(world.covering())) == (0, 3)
+
+
+def test_a_row_that_cannot_be_read_stays_and_is_logged(opened, tmp_path):
+    opened().close()
+    with sqlite3.connect(tmp_path / "spool.db") as database:
+        store = Spool(tmp_path / "spool.db", "other")._store
+        database.execute("INSERT INTO held VALUES (7, ?, 'harold', 't-1', 0, x'7b', x'7b7d')", (store,))
+    spool = Spool(tmp_path / "spool.db", "other")
+    with capture_logs() as lines:
+        assert [*spool.read(10)] == []
+    assert [(line["event"], line["row"]) for line in lines] == [("spool_row_unreadable", 7)]
+    assert rows(tmp_path / "spool.db") == 1
+
+
+def test_a_spool_that_cannot_be_opened_is_refused(tmp_path):
+    with pytest.raises(SettingsError, match="cannot be opened"):
+        Spool(tmp_path / "nowhere" / "spool.db", "here")
