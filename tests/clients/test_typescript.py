@@ -43,6 +43,12 @@ export async function asked(): Promise<string | null> {
   return found.context.messages.length ? text.context : new StoreError("x").message;
 }
 """
+_IDS = """
+import { readFileSync } from "node:fs";
+import { escapeId, unescapeId } from "cortex-om";
+const examples = JSON.parse(readFileSync("examples.json", "utf8"));
+console.log(JSON.stringify(examples.map(([text, id]) => [unescapeId(id), escapeId(text)])));
+"""
 _ESCAPED = """
 import { readFileSync } from "node:fs";
 import { escape } from "./dist/esm/prompts/escape.js";
@@ -131,6 +137,12 @@ def test_a_text_is_escaped_as_the_library_does_it(node, package):
     (package / "texts.json").write_text(json.dumps(texts))
     escaped = json.loads(node.run(package, "--input-type=module", "-e", _ESCAPED))
     assert [(text, was) for text, was in zip(texts, escaped, strict=True) if was != escape(text)] == []
+
+
+def test_ids_are_escaped_as_the_library_does_it(node, package):
+    examples = json.loads((ROOT / "tests" / "data" / "ids.json").read_text())
+    (package / "examples.json").write_text(json.dumps(examples))
+    assert json.loads(node.run(package, "--input-type=module", "-e", _IDS)) == examples
 
 
 def test_the_client_does_what_it_promises_on_a_real_store(node, package, environ):

@@ -123,7 +123,7 @@ test("an id that is none, a number that is written in several ways, and no clien
   const writer = new RedisWriter(nodeRedis, { resourceId: "harold" });
   const call = (n) => ({ role: "assistant", content: [{ type: "tool-call", tool_call_id: "c", name: "n", args: { n } }] });
 
-  await assert.rejects(writer.push([{ role: "user", content: "x" }], { threadId: "a b" }), /threadId "a b" is not an id/);
+  await assert.rejects(writer.push([{ role: "user", content: "x" }], { threadId: ".." }), /threadId ".." is not an id/);
   await assert.rejects(writer.push([call(1e-9)], { threadId: "t" }), /pass it as a text/);
   assert.throws(() => new RedisWriter({}), /pass a connected client/);
 });

@@ -51,7 +51,7 @@ class Spool:
                 member,
                 _written(sealed_in(said.resource_id, member)),
             )
-            for said, member in messages
+            for said, member in ((each.message, each.member) for each in messages)
         ]
         rows = list[int]()
         insert = "INSERT INTO held (store, resource, thread, at, member, sealed) VALUES (?, ?, ?, ?, ?, ?)"
