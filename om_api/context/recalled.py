@@ -1,6 +1,5 @@
 """What was said before about the newest message, as the closing block shows it: bounded, and nothing that is shown anyway."""
 
-import re
 from collections.abc import Collection, Sequence
 from html import escape as attribute
 from typing import NamedTuple
@@ -11,6 +10,7 @@ from om_api.domain.message_tokens import Count
 from om_api.domain.messages import Message
 from om_api.domain.tags import escape
 from om_api.language.calendar import show_day
+from om_api.language.words import holds_word
 from om_api.recall.marking import excerpt
 from om_api.recall.query import Query
 from om_api.recall.recalled import RecalledHit
@@ -110,4 +110,4 @@ def _is_shown(message: Message, shown: Collection[str], notes: str, thread: str)
     if message.thread_id == thread and message.id in shown:
         return True
     text = " ".join(message.text().split()).rstrip(".!?")
-    return bool(text) and text in notes and re.search(rf"(?<!\w){re.escape(text)}(?!\w)", notes) is not None
+    return bool(text) and holds_word(notes, text)

@@ -26,9 +26,9 @@ def runs(lines: Sequence[str], threads: Container[str] | None = None) -> Iterato
     With `threads` a section of anybody else is nothing but lines. A line that only looks like a heading is made harmless:
     beside other runs it would be one.
     """
-    between, at = list[str](), 0
+    between, at, last = list[str](), 0, _last_closing(lines)
     while at < len(lines):
-        name, end = _section(lines, at)
+        name, end = _section(lines, at, last)
         if name and (threads is None or name in threads):
             if between:
                 yield "", between
@@ -44,18 +44,26 @@ def runs(lines: Sequence[str], threads: Container[str] | None = None) -> Iterato
 def renamed(text: str, was: str, becomes: str) -> str:
     """The text with the sections of one thread as those of another."""
     lines, at = text.split("\n"), 0
+    last = _last_closing(lines)
     while at < len(lines):
-        name, end = _section(lines, at)
+        name, end = _section(lines, at, last)
         if name == was:
             lines[at] = section(becomes, ())[0]
         at = end
     return "\n".join(lines)
 
 
-def _section(lines: Sequence[str], at: int) -> tuple[str, int]:
-    """Whose section begins at a line, "" if none does, and the line behind it. A heading inside an open section is none."""
+def _last_closing(lines: Sequence[str]) -> int:
+    return max((at for at, line in enumerate(lines) if line == _CLOSING), default=-1)
+
+
+def _section(lines: Sequence[str], at: int, last: int) -> tuple[str, int]:
+    """Whose section begins at a line, "" if none does, and the line behind it. A heading inside an open section is none.
+
+    `last` is the last line that closes one.
+    """
     opening = _OPENING.fullmatch(lines[at])
-    if opening is None or _CLOSING not in lines[at:]:
+    if opening is None or at > last:
         return "", at + 1
     return opening[1], lines.index(_CLOSING, at) + 1
 

@@ -11,6 +11,7 @@ from om_api.language.mention import Mention
 # of several that begin at one place the first counts
 _FORMS = (*weekdays.FORMS, *distances.FORMS, *days_of_months.FORMS, *months.FORMS, *seasons.FORMS)
 _READERS = [(re.compile(form.pattern, re.IGNORECASE), form.read) for form in _FORMS]
+LONGEST = 1_000  # characters that are read: the tense of each date is looked for in all of them
 _UNNAMED = ("(" + re.sub(r"[(][?]P<[a-z]+>", "(?:", form.pattern) + ")" for form in _FORMS)
 _ANY = re.compile(rf"\b(?:{'|'.join(_UNNAMED)})", re.IGNORECASE)
 # without any of these there is nothing to read
@@ -28,8 +29,9 @@ def meanings(text: str, day: date) -> Iterator[str]:
 
     What a careful reader could not be sure of means nothing: what is quoted, what comes again and again, what the tense
     places neither behind nor ahead. A date with its own year is no relative one, a day of a month only if its year is not
-    the current one. "Next Friday" is the Friday of the next calendar week.
+    the current one. "Next Friday" is the Friday of the next calendar week. Of a long text, the first 1,000 characters are read.
     """
+    text = text[:LONGEST]
     if not _HINT.search(text):
         return
     text = _QUOTED.sub(lambda quoted: "·" * len(quoted[0]), text)

@@ -99,6 +99,17 @@ def stems(text: str) -> set[str]:
     return {stem(word) for word in bare_words(text) if word not in EMPTY and (len(word) >= _SHORTEST or word.isdigit())}
 
 
+def holds_word(text: str, word: str) -> bool:
+    """Whether a text holds these very letters, not as a part of a longer word."""
+    at = text.find(word)
+    while at >= 0:
+        around = text[max(0, at - 1) : at] + text[at + len(word) : at + len(word) + 1]
+        if not any(each.isalnum() or each == "_" for each in around):
+            return True
+        at = text.find(word, at + 1)
+    return False
+
+
 def amount(number: int, one: str, more: str = "") -> str:
     """A number with its noun: `1 message`, `1,204 messages`; `more` is the plural where it is not `one` and an s."""
     return f"{number:,} {one if number == 1 else more or one + 's'}"

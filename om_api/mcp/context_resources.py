@@ -1,6 +1,5 @@
 """Contexts as resources, for a host that puts them before its model by itself: `om://harold/threads/t-1/context`."""
 
-import re
 from urllib.parse import quote, unquote
 
 from mcp_types import (
@@ -19,9 +18,10 @@ from om_api.domain.values import check_id
 from om_api.mcp.auditing import audit
 from om_api.mcp.caller import RESOURCE, THREAD, Caller, CallerRefusedError
 from om_api.mcp.conversation_tools import text_of
+from om_api.patterns.pattern import Pattern
 
 TEMPLATE = "om://{resource_id}/threads/{thread_id}/context"
-_URI = re.compile(r"om://([^/]+)/threads/([^/]+)/context")
+_URI = Pattern(r"om://([^/]+)/threads/([^/]+)/context")
 _TEXT = "text/plain"
 _WHAT = "The whole memory for a conversation, as its model should read it: what is known, and what was said."
 PAGE = 50  # threads

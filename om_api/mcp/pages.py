@@ -1,13 +1,13 @@
 """Long texts in pages: each holds as much as its tokens permit, and its last line says how to go on."""
 
-import re
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.message_tokens import Count
+from om_api.patterns.pattern import Pattern
 
-_CURSOR = re.compile(r"([0-9]{1,12})\.([0-9a-f]{8})")
+_CURSOR = Pattern(r"([0-9]{1,12})\.([0-9a-f]{8})")
 _MORE = "There is more: call this again with cursor {!r}."
 _ROOM = 40  # tokens of that line
 _CHARACTERS = 16  # of a token at most: what is longer cannot fit, and is never counted

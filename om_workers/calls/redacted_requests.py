@@ -1,6 +1,5 @@
 """What a model is sent, and what it answers, without what its agent's settings say is redacted."""
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -9,12 +8,13 @@ from msgspec import structs
 from om_api.client.redacting import Redacting
 from om_api.domain.errors import ModelError, SettingsError
 from om_api.domain.messages import Message
+from om_api.patterns.pattern import Pattern
 from om_api.redaction.redactor import Redactions, Redactor
 from om_api.store.driver.connection import Connection
 from om_workers.llm.base import Reply, Request
 
 T = TypeVar("T")
-_THREAD = re.compile(r'(<thread id="[^"\n]*">)')  # a thread's name is none of its text: answers are known by it
+_THREAD = Pattern(r'<thread id="[^"\n]*">')  # a thread's name is none of its text: answers are known by it
 
 
 class RedactedRequests:
@@ -99,5 +99,8 @@ def _request(redactor: Redactor, request: Request, told: Redactions) -> Request:
 
 
 def _prompt(prompt: str, redactor: Redactor, told: Redactions) -> str:
-    pieces = _THREAD.split(prompt)
-    return "".join(piece if n % 2 else redactor.text(piece, told) for n, piece in enumerate(pieces))
+    pieces, at = list[str](), 0
+    for tag in _THREAD.finditer(prompt):
+        pieces += [redactor.text(prompt[at : tag.start()], told), tag[0]]
+        at = tag.end()
+    return "".join([*pieces, redactor.text(prompt[at:], told)])

@@ -1,7 +1,6 @@
 """Whose fault a failed call is, whichever provider it was made to, as ModelErrors that say what to do."""
 
 import math
-import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -10,6 +9,7 @@ from typing import NamedTuple
 import httpx2
 
 from om_api.domain.errors import ModelError, Why
+from om_api.patterns.pattern import Pattern
 from om_workers.llm.base import Request, TooLongError, TurnedAwayError
 from om_workers.llm.connections import LARGEST_MB, TooLargeError
 
@@ -17,19 +17,19 @@ _SHORTEST_WAIT_S, _LONGEST_WAIT_S = 1.0, 600.0
 _CONTENT = {400, 413, 422}
 _BROKEN = 500  # from this status on the provider says that it failed itself
 # Some providers answer 400 for what is wrong with the configuration: no message is to blame for that.
-_CONFIGURED = re.compile(
+_CONFIGURED = Pattern(
     r"api[ _-]?key|model[ _](?:does )?not[ _](?:exist|found)|not a valid model"
     r"|(?:unsupported|unknown)[ _](?:value|parameter|name)|thinking[ _](?:budget|level|mode)"
     r"|insufficient[ _](?:quota|balance)|enable billing|user location",
-    re.IGNORECASE,
+    ignore_case=True,
 )
 _TOO_LARGE = 413
 # What providers say of a request that is larger than the model's window, or than what is left of it for the answer.
-_TOO_LONG = re.compile(
+_TOO_LONG = Pattern(
     r"context[ _-](?:length|window|size|limit)|(?:input|prompt|request)[ _](?:is )?too[ _](?:long|large)"
     r"|maximum (?:context|prompt|model|input) length|exceeds? the maximum number of tokens|(?:input|prompt) length should be"
     r"|length of the (?:messages|prompt)|`?inputs`? tokens|too many (?:input )?tokens|too large for model",
-    re.IGNORECASE,
+    ignore_case=True,
 )
 _PATIENCE_S = {429: 20.0}  # where the provider says "too many" and not for how long
 _LONGEST_QUOTE = 300

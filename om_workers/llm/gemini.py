@@ -1,6 +1,5 @@
 """Gemini models through Google's own SDK, at Google or at an address that speaks its protocol."""
 
-import re
 from typing import Any
 
 import msgspec
@@ -19,6 +18,7 @@ from pydantic import ValidationError
 
 from om_api.domain.errors import ModelError, SettingsError
 from om_api.outbound.posting import quiet
+from om_api.patterns.pattern import Pattern
 from om_api.settings import ModelSettings
 from om_workers.llm.base import Request
 from om_workers.llm.connections import NO_KEY
@@ -29,7 +29,7 @@ from om_workers.llm.provider import Provider
 
 _GOOGLE = "https://generativelanguage.googleapis.com"
 _VERSION = "v1beta"  # v1 does not take a system instruction of every model
-_VERSIONED = re.compile(r"(?P<address>.+?)/(?P<version>v\d\w*)/?")
+_VERSIONED = Pattern(r"(?P<address>.+?)/(?P<version>v\d\w*)/?")
 _THINKING = {"observe": 215, "reflect": 1024, "try": 215}  # tokens
 _OURS = {
     "automatic_continuation",

@@ -1,12 +1,12 @@
 """An answer of Gemini's as it comes over the wire, and what of it can be used."""
 
-import re
 from typing import Any
 
 import msgspec
 
 from om_api.domain.errors import ModelError
 from om_api.domain.learned import learned
+from om_api.patterns.pattern import Pattern
 from om_workers.llm.base import Usage
 from om_workers.llm.faults import bounded
 from om_workers.llm.provider import NO_ROOM, WITHHELD, ProviderAnswer, usable
@@ -14,9 +14,9 @@ from om_workers.llm.provider import NO_ROOM, WITHHELD, ProviderAnswer, usable
 _COMPLETE = {"", "STOP", "FINISH_REASON_UNSPECIFIED"}
 _OUT_OF_ROOM = {"MAX_TOKENS", "CONTINUATION"}
 _LIMITED_ACCOUNT = "PUP_LIMITED_DISABLED"
-_REASON = re.compile(r"[A-Z][A-Z_]{1,39}")
+_REASON = Pattern(r"[A-Z][A-Z_]{1,39}")
 _RETRY_INFO = "google.rpc.RetryInfo"
-_SECONDS = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)s")
+_SECONDS = Pattern(r"(\d{1,9}(?:\.\d{1,9})?)s")
 
 
 class _GeminiPart(msgspec.Struct, frozen=True):

@@ -1,6 +1,5 @@
 """What of an answer is no note: the prompt's own words, a refusal, and "nothing"; and whether there was something to note."""
 
-import re
 from collections.abc import Iterable
 from functools import cached_property
 from typing import Literal, NamedTuple
@@ -8,6 +7,7 @@ from typing import Literal, NamedTuple
 from om_api.domain import note_lines
 from om_api.domain.messages import Message
 from om_api.language.words import bare_words, stems
+from om_api.patterns.pattern import Pattern
 from om_workers.llm.base import Request
 from om_workers.llm.extractive import cues
 from om_workers.llm.extractive.units import Unit, units
@@ -36,9 +36,9 @@ _ELSEWHERE = (
     r"(?:es )?tut mir (?:sehr )?leid|je suis (?:vraiment )?désolée?|lo siento|mi dispiace|(?:sinto|lamento) muito|het spijt me"
     r"|przykro mi|извините|申し訳(?:ありません|ございません)|很?抱歉|对不起|對不起|죄송합니다"
 )
-_REFUSAL = re.compile(
-    rf"(?:(?:{_SORRY})[\s,.!:;–—-]{{0,3}}(?:but |however,? )?)?(?:i|we) ?{_NOT}{_WHAT}\b|(?:{_ELSEWHERE})(?!\w)",
-    re.IGNORECASE,
+_REFUSAL = Pattern(
+    rf"(?:(?:{_SORRY})[\s,.!:;–—-]{{0,3}}(?:but |however,? )?)?(?:i|we) ?{_NOT}{_WHAT}\b|(?:{_ELSEWHERE})\b",
+    ignore_case=True,
 )
 _PLACEHOLDER = 3  # words: "what the agent is working on now" has fewer, and every talk has those
 _SURE = {FactKind.NUMBER, FactKind.DATE, FactKind.URL, FactKind.PATH, FactKind.IDENTIFIER}

@@ -1,15 +1,16 @@
 """Data in a message that nobody can read: encrypted fields and encoded bytes, which would only cost tokens."""
 
-import re
 from typing import Any
 
+from om_api.patterns.pattern import Match, Pattern
+
 _SHORTEST = 1_000  # characters in a row; keys, hashes and ids are shorter and may matter
-_RUN = re.compile(rf"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{{{_SHORTEST},}}+={{0,2}}")
-_MIXED = re.compile(r"(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])(?=[^0-9]*[0-9])")
-_JOINTS = re.compile(r"[-_/+=]+")
-_WORD = re.compile(r"(?!.*(.)\1\1)[A-Za-z]{1,30}|[0-9]{1,12}")  # zeros are AAAA, and no word has a letter three times
+_RUN = Pattern(rf"[A-Za-z0-9+/_-]{{{_SHORTEST},}}={{0,2}}", behind="^|[^A-Za-z0-9+/_-]")
+_KINDS = Pattern("[a-z]"), Pattern("[A-Z]"), Pattern("[0-9]")
+_JOINTS = Pattern(r"[-_/+=]+")
+_LONGEST_WORD, _LONGEST_NUMBER = 30, 12
 _FIELDS = ("encrypted", "thoughtsignature")
-_BLANK = re.compile(r"\s")
+_BLANK = Pattern(r"\s")
 HIDDEN = "[encrypted]"
 
 
@@ -38,11 +39,24 @@ def _is_encrypted(key: object, item: object) -> bool:
     return named and isinstance(item, str) and not _BLANK.search(item)
 
 
-def _named(found: re.Match[str]) -> str:
+def _named(found: Match) -> str:
     run = found[0]
-    return f"[{len(run):,} characters of encoded data]" if _MIXED.match(run) and not _is_joined(run) else run
+    return (
+        f"[{len(run):,} characters of encoded data]"
+        if all(kind.search(run) for kind in _KINDS) and not _is_joined(run)
+        else run
+    )
 
 
 def _is_joined(run: str) -> bool:
     """Whether a run is mostly words and numbers, joined by signs that base64 uses too: in bytes they make up some 3 %."""
-    return 2 * sum(len(piece) for piece in _JOINTS.split(run) if _WORD.fullmatch(piece)) >= len(run)
+    return 2 * sum(len(piece) for piece in _JOINTS.split(run) if _is_word(piece)) >= len(run)
+
+
+def _is_word(piece: str) -> bool:
+    """Whether a piece is a word or a number: zeros are AAAA in base64, and no word has a letter three times in a row."""
+    if piece.isdigit():
+        return len(piece) <= _LONGEST_NUMBER
+    if not piece.isalpha() or len(piece) > _LONGEST_WORD:
+        return False
+    return not any(one == other == third for one, other, third in zip(piece, piece[1:], piece[2:], strict=False))

@@ -1,11 +1,10 @@
 """Whether facts are still there: what a text holds, looked up by what it means and not by how it is written."""
 
-import re
 from collections import defaultdict
 from collections.abc import Sequence
 
 from om_api.language.calendar import Day, days, spans
-from om_api.language.words import NUMBERS, bare_words
+from om_api.language.words import NUMBERS, bare_words, holds_word
 from om_workers.prompts.facts import FILE, Fact, FactKind, facts
 
 
@@ -51,7 +50,7 @@ class Evidence:
 
     def _said(self, key: str) -> bool:
         """The very letters, not as a part of a longer word."""
-        return key in self._text and re.search(rf"(?<!\w){re.escape(key)}(?!\w)", self._text) is not None
+        return holds_word(self._text, key)
 
     def _counted(self, key: str) -> bool:
         """The same number: with the same unit, or with one of the two left out."""

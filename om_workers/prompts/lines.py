@@ -1,7 +1,8 @@
 """The lines that observations are written in: list items, each led by a mark of how much it matters."""
 
-import re
 from typing import Literal
+
+from om_api.patterns.pattern import Pattern
 
 MARKS = {"🔴": 5, "✅": 4, "🟡": 3, "🟢": 1}
 USUAL = 3  # the priority of what carries no mark
@@ -9,9 +10,9 @@ LONGEST = 10_000
 _CUT = " ... [truncated]"
 _BULLET = r"[ \t]*(?:[-*•]|\d{1,4}[.)])"
 _MARK = "|".join(MARKS)
-_ITEM = re.compile(rf"{_BULLET}(?:[ \t]+\S|(?:{_MARK}))")
-_MARKED = re.compile(rf"(?:{_BULLET})?[ \t]*(?:\([^()\n]{{1,20}}\)[ \t]*)?({_MARK})")
-_READING = re.compile(
+_ITEM = Pattern(rf"{_BULLET}(?:[ \t]+\S|(?:{_MARK}))")
+_MARKED = Pattern(rf"(?:{_BULLET})?[ \t]*(?:\([^()\n]{{1,20}}\)[ \t]*)?({_MARK})")
+_READING = Pattern(
     rf"{_BULLET}[ \t]*(?:(?:{_MARK})\ufe0f?[ \t]*)?(?:\([^()\n]{{1,40}}\)[ \t]*)?\**(?P<kind>Pattern|Insight):\**"
     r"[ \t]*(?P<said>\S.*)"
 )

@@ -1,15 +1,14 @@
 """Whether a section of a reply, or a line of notes, says that there is nothing, in the ways models say it."""
 
-import re
-
 from om_api.language.words import word_set
+from om_api.patterns.pattern import Pattern
 
 _LONGEST = 120  # characters of a clause; what is longer says something
-_ENDS = re.compile(r"[\n;(]|[.,]\s|\s[-–—]\s")
-_LABEL = re.compile(
-    r"(?:primary|secondary|current[ -]task|task|suggested[ -]response|next[ -]step)\s*[:：]", re.IGNORECASE
+_ENDS = Pattern(r"[\n;(]|[.,]\s|\s[-–—]\s")
+_LABEL = Pattern(
+    r"(?:primary|secondary|current[ -]task|task|suggested[ -]response|next[ -]step)\s*[:：]", ignore_case=True
 )
-_EDGES = re.compile(r"\A[\W_]+|[\W_]+\Z")
+_EDGES = Pattern(r"\A[\W_]+|[\W_]+\Z")
 _ELSEWHERE = word_set(
     """keine keiner keines nichts aucun aucune rien ninguno ninguna nada nenhum nenhuma nessuno nessuna niente geen niets
     brak нет ничего なし 特になし 无 無 没有 沒有 없음"""
@@ -47,16 +46,16 @@ _NOTED = (
     "|(?:worth|worthy of) (?:noting|observing|recording|a note)|of (?:note|interest|importance)"
     "|(?:in|from|for|of) (?:this|these|the) (?:messages?|conversation|exchange|session|thread|batch)"
 )
-_NO_NOTES = re.compile(
+_NO_NOTES = Pattern(
     rf"{_THERE}(?:none|nothing|no(?: (?:{_WHICH}|{_WORTH}))* (?:{_NOTES})(?: (?:and|or) (?:{_NOTES}))?)"
     rf"(?: (?:{_NOTED}))*",
-    re.IGNORECASE,
+    ignore_case=True,
 )
-_NOTHING = re.compile(f"{_NO_THING}|{_NO_KIND}|{_ALL_DONE}|{_THE_END}", re.IGNORECASE)
-_WAITING = re.compile(
+_NOTHING = Pattern(f"{_NO_THING}|{_NO_KIND}|{_ALL_DONE}|{_THE_END}", ignore_case=True)
+_WAITING = Pattern(
     r"(?:wait|waiting) (?:for|on) (?:the )?user(?:['’]s)?(?: (?:next|new|further))?"
     r"(?: (?:message|request|input|question|instructions?|task|reply|turn))?",
-    re.IGNORECASE,
+    ignore_case=True,
 )
 
 

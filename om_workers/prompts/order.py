@@ -1,11 +1,12 @@
 """Putting the bullets of each date in the order of their times, where that order is beyond doubt."""
 
-import re
 from typing import NamedTuple
 
-_DATE = re.compile(r"(?:#+[ \t]*|\*\*)?Date:", re.IGNORECASE)
-_BULLET = re.compile(r"(?:[-*•]|\d{1,4}[.)])(?=[^\w*])")
-_TIME = re.compile(r"(?:[-*•]|\d{1,4}[.)])[^\w(\n]*\((\d{1,2}):([0-5]\d)[ \t]*([AP]\.?M\.?)?\)", re.IGNORECASE)
+from om_api.patterns.pattern import Pattern
+
+_DATE = Pattern(r"(?:#+[ \t]*|\*\*)?Date:", ignore_case=True)
+_BULLET = Pattern(r"(?:[-*•]|\d{1,4}[.)])", ahead=r"[^\w*]")
+_TIME = Pattern(r"(?:[-*•]|\d{1,4}[.)])[^\w(\n]*\((\d{1,2}):([0-5]\d)[ \t]*([AP]\.?M\.?)?\)", ignore_case=True)
 _NOON = 12
 _HOURS = 24
 

@@ -1,12 +1,12 @@
 """Reading what the models answered: nothing here raises, whatever a model wrote."""
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from textwrap import dedent
 
 import msgspec
 
 from om_api.language.calendar import days
+from om_api.patterns.pattern import Pattern
 from om_workers.prompts import further, sections
 from om_workers.prompts.answer_filter import AnswerFilter, HollowLine
 from om_workers.prompts.lines import USUAL, highest_priority, is_item, items, readings, shorten_lines
@@ -15,7 +15,8 @@ from om_workers.prompts.order import sort_by_time
 from om_workers.prompts.repetition import is_degenerate
 from om_workers.prompts.threads import is_thread_tag, with_threads, without_threads
 
-_ANCHOR = re.compile(r"(?<!\w)\[O\d{1,6}(?:-N\d{1,6})?(?:, ?O\d{1,6}(?:-N\d{1,6})?)*\][ \t]?")
+_ANCHOR = Pattern(r"\[O\d{1,6}(?:-N\d{1,6})?(?:, ?O\d{1,6}(?:-N\d{1,6})?)*\][ \t]?", behind=r"^|\W")
+_EMPTY_LINES = Pattern(r"(?:[ \t]*\n)+")
 
 
 class Observed(msgspec.Struct, frozen=True, kw_only=True):
@@ -159,4 +160,5 @@ def _without_anchors(text: str) -> str:
 
 def _trimmed(text: str) -> str:
     """The text without empty lines around it; the first line keeps its indentation."""
-    return re.sub(r"\A(?:[ \t]*\n)+", "", text).rstrip()
+    empty = _EMPTY_LINES.match(text)
+    return text[empty.end() if empty else 0 :].rstrip()

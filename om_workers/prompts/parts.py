@@ -1,6 +1,5 @@
 """What the parts of a message say, and who says it."""
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha256
 from typing import Any, NamedTuple
@@ -11,14 +10,15 @@ import msgspec
 from om_api.domain.folding import LONGEST_NAME, in_brackets, one_line, placeholder
 from om_api.domain.tool_calls import call_id
 from om_api.domain.vendors.ours import THOUGHTS
+from om_api.patterns.pattern import Pattern
 from om_workers.prompts.encoded import without_encoded, without_encrypted
 from om_workers.prompts.recalled import each_text
 
 _LABELS = {"user": "User", "assistant": "Assistant", "system": "System", "tool": "Tool"}
 _MOST_TOKENS = 10_000  # of one tool result
 _LONGEST_TOKEN = 16  # characters; what is longer than that many a token cannot fit, and is not searched
-_BLANK = re.compile(r"\s")
-_PLAIN = re.compile(r"[\w.:/@+-]+")
+_BLANK = Pattern(r"\s")
+_PLAIN = Pattern(r"[\w.:/@+-]+")
 _TEXT = {"type", "text"}
 _OF_TOOLS = {"tool-call", "tool-result"}
 # an item that says more is written as JSON

@@ -7,7 +7,6 @@ Looks count for nothing: whoever writes something like it is heard.
 """
 
 import json
-import re
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -19,6 +18,7 @@ from om_api.context.signature import Signer
 from om_api.context.stable import COMPOSED, CONTINUATION, PREAMBLE
 from om_api.domain.messages import Message
 from om_api.domain.values import ID_PATTERN, Scope
+from om_api.patterns.pattern import Pattern
 from om_workers.prompts.encoded import without_encrypted
 
 NOTE = "[memory shown to the agent, not observed again]"
@@ -28,12 +28,12 @@ _HINTS = (
     *(f"{name} id=" for name in _NAMES),
     PREAMBLE.split("\n")[0],
     COMPOSED.split("\n")[0],
-    re.sub("<.*?>", "", EARLIER),  # JSON may spell its tags otherwise
+    Pattern("<.*?>").sub("", EARLIER),  # JSON may spell its tags otherwise
 )
 _ANY = "|".join(_NAMES)
 _FROM = f' from="{ID_PATTERN.pattern}"'
-_TAG = re.compile(rf'<(?P<opens>{_ANY}) id="(?P<code>[0-9]{{12}})"(?P<about>(?:{_FROM})?)>\n|\n</(?P<closes>{_ANY})>')
-_QUOTED = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*(?:"|\Z)', re.DOTALL)
+_TAG = Pattern(rf'<(?P<opens>{_ANY}) id="(?P<code>[0-9]{{12}})"(?P<about>(?:{_FROM})?)>\n|\n</(?P<closes>{_ANY})>')
+_QUOTED = Pattern(r'"[^"\\]*(?:\\[\s\S][^"\\]*)*(?:"|\Z)')
 _Span = tuple[int, int]
 _Change = Callable[[str], str]
 
@@ -105,7 +105,10 @@ def _unquoted(quoted: str, note: str, signers: tuple[Signer, ...]) -> str:
 def _spans(text: str, signers: tuple[Signer, ...]) -> Iterator[_Span]:
     """Where our blocks stand: nothing in one is a tag that could be taken for its end."""
     for constant in _CONSTANTS:
-        yield from (found.span() for found in re.finditer(re.escape(constant), text))
+        at = text.find(constant)
+        while at >= 0:
+            yield at, at + len(constant)
+            at = text.find(constant, at + len(constant))
     for opened, closed in pairwise(_TAG.finditer(text)):
         tag, body = opened["opens"], text[opened.end() : closed.start()]
         if (

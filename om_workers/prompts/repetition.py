@@ -1,9 +1,9 @@
 """Telling a model that is caught in a loop from one that merely lists similar things."""
 
-import re
 from collections import Counter
 from itertools import groupby
 
+from om_api.patterns.pattern import Pattern
 from om_workers.prompts.lines import LONGEST
 
 _SHORTEST_TEXT = 2_000
@@ -12,7 +12,7 @@ _WINDOW, _SAMPLES = 200, 50
 _FEW_WINDOWS, _WINDOW_SHARE = 5, 0.4
 _FEW_LINES, _LINE_SHARE = 20, 0.5
 _LONGEST_LOOP = 10_000
-_EXEMPT = re.compile(r"</?[A-Za-z][^<>]*>|(?:#+\s*|\*\*)?Date:.*", re.IGNORECASE)
+_EXEMPT = Pattern(r"</?[A-Za-z][^<>]*>|(?:#+\s*|\*\*)?Date:.*", ignore_case=True)
 
 
 def is_degenerate(text: str) -> bool:

@@ -1,17 +1,35 @@
 """The tagged sections of a model's reply: a tag counts only where it begins a line."""
 
-import re
 from collections.abc import Collection
+from functools import cache
+from typing import NamedTuple
 
+from om_api.patterns.pattern import Pattern
 from om_workers.prompts.lines import items
 
-_OWN = re.compile(r"[ \t]*</?(?:observations|current-task|suggested-response)[ \t]*/?>", re.IGNORECASE)
-_OPEN = re.compile(r"[ \t]*<observations[ \t]*>", re.IGNORECASE)
-_CLOSE = re.compile(r"[ \t]*</observations[ \t]*>", re.IGNORECASE)
-_EMPTY = re.compile(r"[ \t]*<observations[ \t]*(?:/>|>[ \t]*</observations[ \t]*>)[ \t]*", re.IGNORECASE)
-_THREAD = re.compile(r"""[ \t]*<thread\s+id\s*=\s*(["'])([^"'<>\n]{1,200})\1\s*>""", re.IGNORECASE)
-_THREAD_ENDS = re.compile(r"[ \t]*</thread\s*>", re.IGNORECASE)
-_THREAD_ENDS_LINE = re.compile(r"</thread\s*>[ \t]*$", re.IGNORECASE)
+_OWN = Pattern(r"[ \t]*</?(?:observations|current-task|suggested-response)[ \t]*/?>", ignore_case=True)
+_OPEN = Pattern(r"[ \t]*<observations[ \t]*>", ignore_case=True)
+_CLOSE = Pattern(r"[ \t]*</observations[ \t]*>", ignore_case=True)
+_EMPTY = Pattern(r"[ \t]*<observations[ \t]*(?:/>|>[ \t]*</observations[ \t]*>)[ \t]*", ignore_case=True)
+_THREAD = Pattern(r"""[ \t]*<thread\s+id\s*=\s*(?:"([^"'<>\n]{1,200})"|'([^"'<>\n]{1,200})')\s*>""", ignore_case=True)
+_THREAD_ENDS = Pattern(r"[ \t]*</thread\s*>", ignore_case=True)
+_THREAD_ENDS_LINE = Pattern(r"</thread\s*>[ \t]*$", ignore_case=True)
+
+
+class _Tags(NamedTuple):
+    """The patterns of one section's tags."""
+
+    opening: Pattern
+    empty: Pattern
+    closing: Pattern
+    ends_line: Pattern
+
+
+@cache
+def _tags(name: str) -> _Tags:
+    closing = rf"</{name}[ \t]*>"
+    patterns = rf"[ \t]*<{name}[ \t]*>", rf"[ \t]*<{name}[ \t]*/>[ \t]*", closing, rf"{closing}[ \t]*$"
+    return _Tags(*(Pattern(each, ignore_case=True) for each in patterns))
 
 
 def take(text: str, name: str) -> tuple[str | None, str]:
@@ -20,12 +38,11 @@ def take(text: str, name: str) -> tuple[str | None, str]:
     The closing tag begins a line, or ends the line of the opening tag, or else ends a line before the next section.
     """
     lines, said, rest, at = text.split("\n"), [], [], 0
-    opening = re.compile(rf"[ \t]*<{name}[ \t]*>", re.IGNORECASE)
-    empty = re.compile(rf"[ \t]*<{name}[ \t]*/>[ \t]*", re.IGNORECASE)
+    tags = _tags(name)
     while at < len(lines):
-        found = opening.match(lines[at])
+        found = tags.opening.match(lines[at])
         end = _end(lines, at, name) if found else None
-        if empty.fullmatch(lines[at]):
+        if tags.empty.fullmatch(lines[at]):
             said.append("")
         elif found and end is not None:
             said.append(_inside("\n".join(lines[at : end + 1])[found.end() :], name))
@@ -38,23 +55,22 @@ def take(text: str, name: str) -> tuple[str | None, str]:
 
 def _end(lines: list[str], start: int, name: str) -> int | None:
     """The line on which the section that opens at `start` closes."""
-    close = re.compile(rf"</{name}[ \t]*>", re.IGNORECASE)
-    ends_line = re.compile(rf"</{name}[ \t]*>[ \t]*$", re.IGNORECASE)
-    if ends_line.search(lines[start]):
+    tags = _tags(name)
+    if tags.ends_line.search(lines[start]):
         return start
     late = None
     for at in range(start + 1, len(lines)):
-        if close.match(lines[at].lstrip(" \t")):
+        if tags.closing.match(lines[at].lstrip(" \t")):
             return at
         if _OWN.match(lines[at]):
             break
-        if late is None and ends_line.search(lines[at]):
+        if late is None and tags.ends_line.search(lines[at]):
             late = at
     return late
 
 
 def _inside(text: str, name: str) -> str:
-    *_, closing = re.finditer(rf"</{name}[ \t]*>", text, re.IGNORECASE)
+    *_, closing = _tags(name).closing.finditer(text)
     return text[: closing.start()].strip()
 
 
@@ -110,7 +126,7 @@ class _ThreadReader:
         """Read the next line."""
         opening = _THREAD.match(line)
         if opening:
-            self._enter(opening[2])
+            self._enter(opening[1] or opening[2])
             line = line[opening.end() :]
         end = _THREAD_ENDS_LINE.search(line) if opening else _THREAD_ENDS.match(line)
         self._lines.append(line[: end.start()] if end else line)

@@ -1,16 +1,16 @@
 """Notes taken apart for the check: each line with its importance, its place and its facts."""
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from om_api.domain import note_lines
+from om_api.patterns.pattern import Pattern
 from om_workers.prompts.facts import Fact, FactKind, facts, leading
 from om_workers.prompts.lines import MARKS, USUAL, is_reading, priority_of
 from om_workers.prompts.threads import is_thread_tag
 
 IMPORTANT, DONE = MARKS["🔴"], MARKS["✅"]
-_NESTED = re.compile(r"(?:\t|  +)\S")
+_NESTED = Pattern(r"(?:\t|  +)\S")
 
 
 class Statement(NamedTuple):

@@ -1,6 +1,5 @@
 """Ending a memory, or a part of it: a whole resource, one thread, one observation, or what has been idle for too long."""
 
-import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
@@ -11,6 +10,7 @@ from om_api.domain import pieces
 from om_api.domain.errors import StoreError
 from om_api.domain.notes.pins import Notes, pins_of, written
 from om_api.domain.values import Generation, Outcome, Scope, Stored, new_id
+from om_api.patterns.pattern import Pattern
 from om_api.store.driver.partitions import asked
 from om_api.store.driver.replies import as_bytes, as_hash, as_int, as_list, command, outcome, says, scored, word, write
 from om_api.store.driver.steps import Batch, Steps, Verb, batch, exact, if_permitted
@@ -22,7 +22,7 @@ from om_api.store.memory.quarantine import PLACEHOLDER, as_listed, as_rejected
 from om_api.store.memory.reading import as_scope, generations, observations, stored_scope
 
 _TRIES = 8
-_FOLDED = re.compile(r"<thread id=\"([^\"]+)\">\n?.*?</thread>\n?", re.DOTALL)
+_FOLDED = Pattern(r"<thread id=\"([^\"]+)\">\n?[\s\S]*?</thread>\n?")
 
 
 class Cleared(NamedTuple):

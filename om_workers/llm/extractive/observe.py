@@ -1,7 +1,6 @@
 """Observing: the sentences of a conversation that are worth a note, within a budget."""
 
 import math
-import re
 from collections.abc import Iterable, Sequence
 from datetime import date
 from typing import Any
@@ -15,6 +14,7 @@ from om_api.language.calendar import LocalTime
 from om_api.language.relative_dates import meanings
 from om_api.language.telegraphic import clip, telegraphic, without_lead
 from om_api.language.words import STOP, words
+from om_api.patterns.pattern import Pattern
 from om_workers.llm.base import Request
 from om_workers.llm.extractive import cues, extracting, notes, scoring
 from om_workers.llm.extractive.choosing import Chooser, filled
@@ -31,7 +31,7 @@ _SENTENCE = 300  # characters of one sentence
 _READ = (
     100_000  # characters of one text at its beginning and at its end: a message takes bounded work, however long it is
 )
-_END = re.compile(r"[.!?。！？]*[\"”)]?$")
+_END = Pattern(r"[.!?。！？]*[\"”)]?$")
 _NONE = "<current-task>\nnone\n</current-task>\n<suggested-response>\nnone\n</suggested-response>"
 _HEADING = frozenset({"primary", "secondary"})
 _PROMISE = ("i'll", "i will", "on it", "let me", "looking", "working", "one moment", "sure", "adding", "changing")

@@ -1,17 +1,17 @@
 """Patterns: what came up on several dates."""
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from om_api.language.words import CHATTER, STOP, words
+from om_api.patterns.pattern import Pattern
 from om_workers.llm.extractive import cues
 from om_workers.llm.extractive.notes import DatedNote
 
 DATES = 3  # different dates from which on a recurrence is a pattern
 _MOST = 3
 _MARK = "Pattern:"
-_MEANING = re.compile(r"\((?:meaning|estimated) [^)]*\)")
+_MEANING = Pattern(r"\((?:meaning|estimated) [^)]*\)")
 _SPEAKERS = frozenset({"user", "assistant", "asked", "stated", "says", "said"})
 _SAYS = {
     "error": "{words} fails again and again",

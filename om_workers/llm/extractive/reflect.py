@@ -1,7 +1,6 @@
 """Reflecting: many dated lines become fewer; their sentences are chosen again, the important and the new ones first."""
 
 import math
-import re
 from collections.abc import Iterator, Sequence
 from datetime import date
 
@@ -9,6 +8,7 @@ import msgspec
 
 from om_api.language.calendar import month_number, show_day
 from om_api.language.telegraphic import one_line
+from om_api.patterns.pattern import Pattern
 from om_workers.llm.base import Request
 from om_workers.llm.extractive import notes, patterns, scoring
 from om_workers.llm.extractive.choosing import Chooser, filled
@@ -23,8 +23,8 @@ _LINE_END = 1  # tokens
 _FIRST = 1_000  # what is marked as important comes before all else
 _WEIGHT = {HIGH: 1.4 * _FIRST, DONE: 1.3 * _FIRST, MIDDLE: 1.0, LOW: 0.9, "": 1.0}
 _NEWEST = 0.25  # what the newest line is worth beyond the oldest
-_DAY = re.compile(r"([A-Za-z]{3})[a-z]*\.? (\d{1,2})\b.*?\b(\d{4})|(\d{4})-(\d\d)-(\d\d)")
-_ONE_DAY = re.compile(r"[A-Za-z]{3,9}\.? \d{1,2}(?:st|nd|rd|th)?,? \d{4}|\d{4}-\d\d-\d\d")
+_DAY = Pattern(r"([A-Za-z]{3})[a-z]*\.? (\d{1,2})\b.*?\b(\d{4})|(\d{4})-(\d\d)-(\d\d)")
+_ONE_DAY = Pattern(r"[A-Za-z]{3,9}\.? \d{1,2}(?:st|nd|rd|th)?,? \d{4}|\d{4}-\d\d-\d\d")
 
 
 def reflect(request: Request) -> str:

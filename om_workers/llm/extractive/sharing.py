@@ -1,22 +1,22 @@
 """What a shared memory is told, without a model: sentences that say plainly that something was decided, preferred or is so."""
 
-import re
 from collections.abc import Collection, Sequence
 
 from om_api.language.telegraphic import one_line
+from om_api.patterns.pattern import Pattern
 from om_workers.llm.extractive.units import Unit
 
 _CUES = {
-    "decisions": re.compile(
+    "decisions": Pattern(
         r"\b(?:(?:we|they|I|you) (?:have |all )?(?:decided|agreed)|(?:it (?:is|was)|it's) (?:decided|agreed|settled)|agreed on"
         r"|the plan is|our decision is|(?:we|they) (?:chose|settled on)|from now on|going forward)\b",
-        re.IGNORECASE,
+        ignore_case=True,
     ),
-    "preferences": re.compile(
+    "preferences": Pattern(
         r"\b(?:(?:I|we) (?:always |never )?prefer|please (?:always|never)|(?:I|we) (?:always|never) want)\b",
-        re.IGNORECASE,
+        ignore_case=True,
     ),
-    "facts": re.compile(r"\b(?:for everyone|for everybody|please note|for your information|fyi)\b", re.IGNORECASE),
+    "facts": Pattern(r"\b(?:for everyone|for everybody|please note|for your information|fyi)\b", ignore_case=True),
 }
 _MOST = 20
 _LONGEST = 400
