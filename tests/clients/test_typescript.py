@@ -29,10 +29,10 @@ from om_api.store.memory.keys import Keys
 pytestmark = [pytest.mark.nightly, pytest.mark.timeout(420)]
 _SMALL = {"MESSAGE_THRESHOLD": "1000", "OBSERVATION_THRESHOLD": "4000", "MIN_RECENT_MESSAGES": "0"}
 _QUICK = {"TOKENIZER": "estimate", "OBSERVER_INTERVAL": "0.2s", "REFLECTOR_INTERVAL": "0.3s"}
-_KEEPS = """\
-observational_memory: {working_memory: {template: "- Name:\\n- City:"}, compose: [{resource: its-team, share: [decisions]}],
-  composed_by: [keeps-fields], shared_by: [keeps-fields]}
-"""  # the agent keeps-fields
+_AGENTS = {
+    "keeps-fields": '{working_memory: {template: "- Name:\\n- City:"}, compose: [{resource: its-team, share: [decisions]}]}',
+    "its-team": "{composed_by: [keeps-fields], shared_by: [keeps-fields]}",
+}
 _AGENT = "acl"  # whose user the tests' server knows
 _TYPED = """
 import { ObservationalMemory, StoreError, type Context } from "cortex-om";
@@ -101,9 +101,10 @@ def environ(tmp_path_factory):
     folder = tmp_path_factory.mktemp("house")
     with Server(folder) as server, contextlib.ExitStack() as crew:
         own = {f"OM_{name}": value for name, value in (_SMALL | _QUICK).items()}
-        kept = folder / "config" / "agents" / "keeps-fields" / "memory.yaml"
-        kept.parent.mkdir(parents=True)
-        kept.write_text(_KEEPS)
+        for agent, settings in _AGENTS.items():
+            file = folder / "config" / "agents" / agent / "memory.yaml"
+            file.parent.mkdir(parents=True)
+            file.write_text(f"observational_memory: {settings}\n")
         own["OM_CONFIG_DIR"] = str(folder / "config")
         own |= {"OM_REDIS_URL": server.url, "OM_BROKER_URL": server.url.replace("/0", "/1")}
         log = crew.enter_context((folder / "workers.log").open("wb"))
