@@ -92,8 +92,10 @@ def _code(char: str) -> str:
 def _unescaped(text: str) -> str:
     if text[0] != "\\":
         return text
-    code = text[2:]
-    return chr(int(code, 16)) if code else _ESCAPES.get(text[1], text[1])
+    code, char = text[2:], text[1]
+    if not code and char not in _ESCAPES and char.isascii() and char.isalnum():
+        raise ValueError(f"{text} in a pattern: RE2 has no such escape and no backreference")
+    return chr(int(code, 16)) if code else _ESCAPES.get(char, char)
 
 
 def _read(text: str, *, ignore_case: bool) -> _Set:

@@ -1,12 +1,13 @@
 """Extractors: sections that a model fills beside its notes, how a value is read, and what several of them come to."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Literal
 
 import msgspec
-from jsonschema import Draft202012Validator, SchemaError, ValidationError
+import re2
+from jsonschema import Draft202012Validator, SchemaError, ValidationError, validators
 from referencing import Registry
 from referencing.exceptions import Unresolvable
 from referencing.jsonschema import DRAFT202012
@@ -14,6 +15,7 @@ from referencing.jsonschema import DRAFT202012
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.tags import NAMES
 from om_api.domain.values import ExtractedValue, Observation, Stamped
+from om_api.patterns.pattern import Pattern
 
 TITLE, WORKING, SHARED = "thread-title", "working-memory", "shared"
 OF_ITSELF = (TITLE, WORKING, SHARED)  # sections of ours, that nobody may call an extractor
@@ -26,7 +28,7 @@ KNOWN: dict[str, dict[str, Any]] = {  # those with an instruction of ours, and t
     "open-questions": _BY_NAME,
 }
 LONGEST = 8_000  # characters of a value as JSON
-REMEMBERED = 256  # schemas
+REMEMBERED = 256  # schemas, and patterns in them
 MOST_ITEMS = 100  # of a list or an object: the oldest go
 _SLUG = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 _LONGEST_SLUG = 40
@@ -65,7 +67,10 @@ def check_slug(slug: object) -> str:
 
 
 def check_schema(schema: object) -> dict[str, Any]:
-    """A JSON Schema (2020-12); raises InvalidInputError for what is none, or refers to another document."""
+    """A JSON Schema (2020-12); raises InvalidInputError for what is none, or refers to another document.
+
+    Patterns are those of RE2: with those of `re` one field could take hours to check.
+    """
     if not isinstance(schema, dict):
         raise InvalidInputError("a schema is an object such as {type: object, properties: {name: {type: string}}}")
     try:
@@ -74,15 +79,22 @@ def check_schema(schema: object) -> dict[str, Any]:
     except SchemaError as error:
         where = "/".join(map(str, error.absolute_path)) or "its top"
         raise InvalidInputError(f"the schema cannot be: {error.message[:_CLIPPED]} (at {where})") from None
-    except (TypeError, ValueError, RecursionError):
+    except (TypeError, ValueError, RecursionError, OverflowError):
         raise InvalidInputError("the schema holds what JSON cannot") from None
     if len(text) > LONGEST:
         raise InvalidInputError(f"the schema is of {len(text):,} bytes: at most {LONGEST:,}")
-    _check_references(schema, Registry().with_resource("", DRAFT202012.create_resource(schema)).resolver())
+    if b'"unevaluatedProperties":' in text and b'"patternProperties":' in text:
+        raise InvalidInputError(
+            "the schema has patternProperties and unevaluatedProperties; use additionalProperties instead"
+        )
+    _check_keywords(
+        {key: value for key, value in schema.items() if key != "$schema"},
+        Registry().with_resource("", DRAFT202012.create_resource(schema)).resolver(),
+    )
     return schema
 
 
-def _check_references(schema: Any, resolver: Any) -> None:
+def _check_keywords(schema: Any, resolver: Any) -> None:
     for key, value in schema.items() if isinstance(schema, dict) else enumerate(schema):
         if key in {"$ref", "$dynamicRef"} and not str(value).startswith("#"):
             raise InvalidInputError(
@@ -90,8 +102,26 @@ def _check_references(schema: Any, resolver: Any) -> None:
             )
         if key in {"$ref", "$dynamicRef"} and not _is_there(resolver, str(value)):
             raise InvalidInputError(f"the schema refers to {str(value)[:80]!r}, where nothing stands")
+        if key == "$schema" and isinstance(value, str):  # a validator would go on by that version's rules
+            raise InvalidInputError("the schema names $schema in a part of itself; permitted: at its top")
+        if key == "pattern" and isinstance(value, str):
+            _check_pattern(value)
+        if key == "patternProperties" and isinstance(value, dict):
+            for pattern in value:
+                _check_pattern(pattern)
         if isinstance(value, dict | list):
-            _check_references(value, resolver)
+            _check_keywords(value, resolver)
+
+
+def _check_pattern(text: str) -> None:
+    try:
+        for example in ("", "é"):  # texts in ASCII and others are matched by two forms of it
+            _pattern(text).search(example)
+    except (ValueError, re2.error):
+        raise InvalidInputError(
+            f"the schema's pattern {text[:80]!r} cannot be used; permitted: the syntax of RE2, which has no "
+            "lookaround, no backreference and no repeat of more than 1,000"
+        ) from None
 
 
 def _is_there(resolver: Any, reference: str) -> bool:
@@ -103,15 +133,53 @@ def _is_there(resolver: Any, reference: str) -> bool:
 
 
 @lru_cache(maxsize=REMEMBERED)
-def _validator(schema: bytes) -> Draft202012Validator:
-    return Draft202012Validator(msgspec.json.decode(schema))
+def _pattern(text: str) -> Pattern:
+    return Pattern(text)
+
+
+def _matches_pattern(_: Any, pattern: str, value: object, __: Any) -> Iterator[ValidationError]:
+    if isinstance(value, str) and not _pattern(pattern).search(value):
+        yield ValidationError(f"{value!r} does not match {pattern!r}")
+
+
+def _properties_fit_patterns(validator: Any, patterns: Mapping[str, Any], value: object, _: Any) -> Iterator[Any]:
+    for pattern, schema in patterns.items() if isinstance(value, dict) else ():
+        for name, each in value.items():  # type: ignore[attr-defined]  # a dict here
+            if _pattern(pattern).search(name):
+                yield from validator.descend(each, schema, path=name, schema_path=pattern)
+
+
+def _further_properties_fit(validator: Any, permitted: Any, value: object, schema: Mapping[str, Any]) -> Iterator[Any]:
+    patterns = [_pattern(each) for each in schema.get("patternProperties", ())]
+    if isinstance(value, dict):
+        value = {name: each for name, each in value.items() if not any(one.search(name) for one in patterns)}
+    named = {"properties": schema.get("properties", {})}
+    yield from Draft202012Validator.VALIDATORS["additionalProperties"](validator, permitted, value, named) or ()
+
+
+_Validator = validators.extend(  # type: ignore[no-untyped-call]  # types-jsonschema leaves it untyped
+    Draft202012Validator,
+    {
+        "pattern": _matches_pattern,
+        "patternProperties": _properties_fit_patterns,
+        "additionalProperties": _further_properties_fit,
+    },
+)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _validator(schema: bytes) -> Any:
+    """A validator that matches by RE2 throughout, and fetches nothing."""
+    read = msgspec.json.decode(schema)
+    read.pop("$schema", None)  # with it a reference to the top would go on by the rules of `re`
+    return _Validator(read, registry=Registry())
 
 
 def fits(value: object, schema: Mapping[str, Any]) -> str:
     """Why a value does not fit a schema, for people; "" where it does."""
     try:
         error = next(iter(_validator(msgspec.json.encode(schema)).iter_errors(value)), None)
-    except (ValidationError, Unresolvable, RecursionError, ValueError, TypeError, LookupError) as refused:
+    except (ValidationError, Unresolvable, RecursionError, ValueError, TypeError, LookupError, re2.error) as refused:
         return f"it cannot be checked: {str(refused)[:_CLIPPED]}"
     if error is None:
         return ""

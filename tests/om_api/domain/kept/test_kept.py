@@ -41,11 +41,27 @@ def test_check_slug_refuses_names_of_our_tags_and_check_schema_refuses_what_cann
     for schema in [
         "object", {"type": "objekt"}, {"properties": {"a": {"$ref": "https://elsewhere/schema.json"}}},
         {"$ref": "#/$defs/nowhere"}, {"properties": {"a": {"$ref": "#unknown"}}}, {"description": "x" * LONGEST},
-        {"const": object()},
+        {"const": object()}, {"pattern": "(?=a)a"}, {"items": {"pattern": "a{2000}"}}, {"pattern": "a{99999999999}"},
+        {"patternProperties": {r"(a)\1": {}}}, {"patternProperties": {"a": {}}, "unevaluatedProperties": False},
+        {"properties": {"a": {"$schema": "http://json-schema.org/draft-07/schema#"}}},
     ]:  # fmt: skip
         with pytest.raises(InvalidInputError, match="schema"):
             check_schema(schema)
     assert fits({}, {"$ref": "#"}).startswith("it cannot be checked")
+
+
+def test_fits_matches_patterns_in_linear_time():
+    slow, hangs = r"^(\w+\s?)+$", "a" * 40 + "!"
+    version = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+    for value, schema in ((hangs, {"pattern": slow}), ([hangs], {**version, "items": {"$ref": "#"}, "pattern": slow})):
+        assert "does not match" in fits(value, check_schema(schema)), schema
+    named = check_schema({"patternProperties": {slow: {"type": "integer"}, "^é": {}}, "additionalProperties": False})
+    assert [fits(value, named) for value in ({"a": 1}, {"é!": "b"}, {"a": "b"})] == [
+        "",
+        "",
+        "a: 'b' is not of type 'integer'",
+    ]
+    assert fits({hangs: 1}, named) == f"Additional properties are not allowed ('{hangs}' was unexpected)"
 
 
 def test_value_of_reads_what_a_model_writes_and_refuses_what_does_not_fit():
