@@ -25,7 +25,6 @@ _TIDIED = 50  # resources that are compared in one round
 _THREADS = 3  # one computes while the others wait for Redis or SQL
 _NOBODY = DueItems([], None)
 _PAUSE_MS = 60_000  # between two looks at what cannot be archived
-_LONGEST_MS = 86_400_000  # between any two, for archive.after may be another by then
 _CHECK: FromArchive[None] = FromArchive(lambda archive: archive.check())
 _PREPARE: FromArchive[None] = FromArchive(lambda archive: archive.prepare())
 _log = structlog.get_logger("om_workers")
@@ -153,7 +152,7 @@ class Archiver:
             return now + _PAUSE_MS
         after = round(self._services.settings.for_agent(resource).archive.after * 1_000)
         at = now + max(after, _PAUSE_MS) if look is None or look.next_at is None else look.next_at + after
-        return min(at, now + _LONGEST_MS)
+        return min(at, now + archivable.LONGEST_MS)
 
     def _batches(self, ready: dict[str, list[Movable]]) -> Iterator[list[Planned]]:
         """So many things at a time, of one resource or of several."""

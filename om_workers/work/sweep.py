@@ -34,6 +34,7 @@ _SLICES = 100  # of 1,000 keys each: a store of 100,000 keys is seen whole withi
 _RESOURCES = 2_000
 _REVIEWS = 1_000  # that should be decided by now
 _CHUNKS = 200  # of one memory, indexed in one round
+_LONGEST_PAUSE_MS = 3_600_000  # a reflection is put off by minutes at most, see retry_after and Ledger
 _MENDED, _MENDED_MESSAGES = 5, 50_000  # memories mended in one round, and the most messages of one
 _log = structlog.get_logger("om_workers")
 
@@ -153,7 +154,8 @@ class Sweeper:
         full = [
             state.scope
             for state, place in places
-            if (not place.reflects or self._is_released(state)) and is_full(state, limits)
+            if is_full(state, limits)
+            and (place.reflect_at is None or place.reflect_at > now + _LONGEST_PAUSE_MS or self._is_released(state))
         ]
         self._run(due.mark(keys.due_observe, forgotten))
         self._run(due.mark(keys.due_reflect, full))

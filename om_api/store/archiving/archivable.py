@@ -10,6 +10,7 @@ from om_api.store.driver.replies import as_bool, as_bytes, as_int, as_names, as_
 from om_api.store.driver.steps import Batch, Steps, batch
 from om_api.store.memory.keys import Keys
 
+LONGEST_MS = 86_400_000  # between any two looks, for archive.after may be another by then
 _KEPT_MS = 7 * 86_400_000  # that a fault is told
 
 
@@ -30,9 +31,15 @@ class ArchiveBacklog(msgspec.Struct, frozen=True):
 
 
 def expect(keys: Keys, resources: Iterable[str], at: int) -> Steps[None]:
-    """Have resources looked at from some time (server ms) on, unless it is known already when."""
+    """Have resources looked at from some time (server ms) on, unless it is known already when.
+
+    Every writer may put a time into the index. One that is further ahead than any look is brought back.
+    """
     if names := list(resources):
-        yield from write(("ZADD", keys.archivable, "NX", *(word for name in names for word in (at, name))))
+        yield from write(
+            ("ZADD", keys.archivable, "NX", *(word for name in names for word in (at, name))),
+            ("ZADD", keys.archivable, "XX", "LT", *(word for name in names for word in (at + LONGEST_MS, name))),
+        )
 
 
 def soon(keys: Keys, resource: str) -> Steps[None]:

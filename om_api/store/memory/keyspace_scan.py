@@ -206,10 +206,10 @@ def _recorded(keys: Keys, name: str) -> Batch[Recorded]:
 
 
 class Place(NamedTuple):
-    """Where a scope stands in the due indexes: when it is to be looked at, if at all, and whether it waits for the Reflector."""
+    """When a scope is due in the indexes of the Observer and of the Reflector; None where it is in none."""
 
     observe_at: float | None
-    reflects: bool
+    reflect_at: float | None
 
 
 def places(keys: Keys, scopes: Sequence[Scope]) -> Steps[list[Place]]:
@@ -225,5 +225,6 @@ def _places(keys: Keys, scopes: Sequence[Scope]) -> Batch[list[Place]]:
 
 
 def _place(keys: Keys, scope: str) -> Batch[Place]:
-    reflects = as_float("ZSCORE", keys.due_reflect.of(scope), scope).then(lambda at: at is not None)
-    return batch(as_float("ZSCORE", keys.due_observe.of(scope), scope), reflects).then(lambda found: Place(*found))
+    indexes = (keys.due_observe, keys.due_reflect)
+    asked = (as_float("ZSCORE", index.of(scope), scope) for index in indexes)
+    return each(asked, atomic=False).then(lambda found: Place(*found))

@@ -329,6 +329,16 @@ def test_a_reflection_that_is_drafted_is_marked_no_sooner_than_it_is_due(world):
         assert world.sweep().marked == marked, tokens
 
 
+def test_sweep_brings_back_a_reflection_that_another_agent_put_off(world):
+    world.say(*[f"message {n}" for n in range(9)])
+    world.settle()
+    world.client.hset(f"{world.prefix}:{{harold}}:record", "observation_tokens", 5000)
+    world.client.zadd(f"{world.prefix}:due:reflect", {"harold": 9e15})
+    _looked_long_ago(world)
+    assert world.sweep().marked == 1
+    assert world.client.zscore(f"{world.prefix}:due:reflect", "harold") <= time.time() * 1000 + 60_000
+
+
 def test_a_score_that_is_endless_hurts_only_whose_it_is(world):
     """Catches a sweep that one agent's keys end for everybody, every minute."""
     for name in ("albert", "zoe"):

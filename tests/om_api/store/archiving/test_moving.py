@@ -157,6 +157,9 @@ def test_what_is_due_comes_first_the_longest_and_again_when_it_was_said(store):
     assert store.run(archivable.due(store.keys, 49, 9)) == ["late"]
     assert store.run(archivable.due(store.keys, 50, 9)) == ["late", "early"]
     assert not store.client.zscore(store.keys.archivable, "later")
+    store.client.zadd(store.keys.archivable, {"late": 9e15})  # by another agent's user
+    store.run(archivable.expect(store.keys, ["late"], 60))
+    assert store.client.zscore(store.keys.archivable, "late") == 60 + archivable.LONGEST_MS
 
 
 def test_how_far_archiving_is_behind_and_a_fault_since_it_began_until_it_is_over(store):

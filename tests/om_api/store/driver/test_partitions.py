@@ -57,7 +57,7 @@ def test_who_knows_another_number_learns_it_at_the_first_refusal(store):
     stale.run(due.mark(stale.keys.due_reflect, [HAROLD]))
 
     assert names(store) == {"harold": f"{store.keys.due_observe}:4:{part_of('harold', 4)}"}
-    assert store.run(keyspace_scan.places(store.keys, [HAROLD]))[0].reflects
+    assert store.run(keyspace_scan.places(store.keys, [HAROLD]))[0].reflect_at
     assert store.client.zcard(store.keys.of("harold").messages("t-2")) == 1
 
 
