@@ -36,9 +36,13 @@ def templates() -> ListResourceTemplatesResult:
 
 
 async def resources(memory: AsyncObservationalMemory, caller: Caller, cursor: str) -> ListResourcesResult:
-    """A page of the contexts of whom the caller means; none where it has named nobody."""
+    """A page of the contexts of the resource that the caller names; empty where it names none.
+
+    Raises CallerRefusedError for a resource that the key is not bound to.
+    """
     if not caller.resource:
         return ListResourcesResult(resources=[])
+    await _check(memory, caller, caller.resource)
     if caller.thread:
         return ListResourcesResult(resources=[_resource(caller.resource, caller.thread)])
     found = await memory.threads(caller.resource, after=cursor, limit=PAGE + 1)
@@ -57,10 +61,15 @@ async def read(memory: AsyncObservationalMemory, caller: Caller, uri: str) -> Re
     if found is None:
         raise InvalidInputError(f"{uri[:200]} is no address of a context: use {TEMPLATE}")
     resource, thread = check_id(any_name(unquote(found[1])), RESOURCE), check_id(any_name(unquote(found[2])), THREAD)
+    await _check(memory, caller, resource)
+    text = text_of(await memory.get_context(thread, resource, may_read=caller.may_read))
+    return ReadResourceResult(contents=[TextResourceContents(uri=uri, mime_type=_TEXT, text=text)])
+
+
+async def _check(memory: AsyncObservationalMemory, caller: Caller, resource: str) -> None:
+    """Raise CallerRefusedError for a resource that the key is not bound to, once the audit trail has the refusal."""
     try:
         caller.check(resource)
     except CallerRefusedError:
         await audit(memory, caller, "refused", resource, "context", "refused")
         raise
-    text = text_of(await memory.get_context(thread, resource, may_read=caller.may_read))
-    return ReadResourceResult(contents=[TextResourceContents(uri=uri, mime_type=_TEXT, text=text)])

@@ -97,6 +97,7 @@ class PlannedChange(NamedTuple):
     after: str | None
     changed: tuple[Effect, ...]
     overruled: tuple[Overruled, ...]
+    by: SettingOwner
 
     @property
     def place(self) -> str:
@@ -128,9 +129,25 @@ class PlannedChange(NamedTuple):
             yield "Python clients do not read the store: have it in their files or OM_ variables too (docs/configuration.md)"
 
     def _diff(self) -> str:
-        before = (self.before or b"").decode("utf-8", "replace").splitlines()
-        lines = unified_diff(before, (self.after or "").splitlines(), self.place, self.place, lineterm="")
+        """The changed lines of the text; for all but administrators only settings of their own, and no comments."""
+        before, after = (self.before or b"").decode("utf-8", "replace"), self.after or ""
+        whole = self.by is SettingOwner.ADMINISTRATOR
+        if not whole:
+            before, after = _as_seen(before, self.by), _as_seen(after, self.by)
+        lines = unified_diff(
+            before.splitlines(), after.splitlines(), self.place, self.place, n=3 if whole else 0, lineterm=""
+        )
         return "".join(f"{line}\n" for line in lines)
+
+
+def _as_seen(text: str, by: SettingOwner) -> str:
+    """The settings of a text that an owner may change, as YAML."""
+    try:
+        layer = layer_of(text, "")
+    except SettingsError:
+        return ""
+    own = {(TOP_KEYS[0], *path): stated.value for path, stated in layer.items() if by.includes(owner_of(path))}
+    return edited("", own, [], "")
 
 
 def plan(
@@ -161,7 +178,7 @@ def plan(
     changed, overruled = _effects(settings, agent, then.of(agent)), _overruled(settings, then.of(agent), stated, origin)
     _check_owner([tuple(each.key.split(".")) for each in changed], by)
     _check_links(settings, agent, then)
-    return PlannedChange(agent, file, before, began_as, kept, changed, overruled)
+    return PlannedChange(agent, file, before, began_as, kept, changed, overruled, by)
 
 
 def _check_owner(paths: Iterable[Key], by: SettingOwner) -> None:

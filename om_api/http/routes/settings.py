@@ -85,7 +85,8 @@ async def change_settings(request: Request, resource: ResourceId, asked: Asked) 
     its folder; what is saved in the store, by all.
 
     A writer's key changes the settings whose `owner` is `agent`, an operator's those of `agent` and `operator`; the others are
-    refused with 403: administrators change them in files, or by `om config set`.
+    refused with 403: administrators change them in files, or by `om config set`. `diff` shows a key only settings that it may
+    change, and no comments.
     """
     state, wanted = app_state(request), WantedChange(asked.set, asked.unset)
     await state.refresh()

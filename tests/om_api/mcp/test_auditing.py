@@ -46,12 +46,18 @@ def test_refusals_are_told_by_role_and_by_resource(having, trail):
     having("operator", "harold", "albert")("status", resource_id="berta")
     having("operator", "harold")("remember")
     having("operator", "harold")("get_context", thread_id="t-1")  # an agent's own traffic
-    with pytest.raises(BaseException):  # noqa: B017 - the SDK's client wraps it in groups; test_tools.py unwraps them
-        having("operator", "harold").ask(lambda client: client.read_resource("om://berta/threads/t-1/context"))
+    refused = [
+        (having("operator", "harold"), lambda client: client.read_resource("om://berta/threads/t-1/context")),
+        (having("reader", "harold", resource="berta"), lambda client: client.list_resources()),
+    ]
+    for host, ask in refused:
+        with pytest.raises(BaseException):  # noqa: B017 - the SDK's client wraps it in groups
+            host.ask(ask)
 
     assert trail() == [
         (KEY, "mcp", "refused", "harold", "forget", "refused"),
         (KEY, "mcp", "refused", "berta", "status", "refused"),
+        (KEY, "mcp", "refused", "berta", "context", "refused"),
         (KEY, "mcp", "refused", "berta", "context", "refused"),
     ]
 

@@ -49,6 +49,23 @@ def test_what_would_be_in_force_is_told_and_nothing_is_touched(settings, folder)
     assert "-  message_threshold: 5000\n+  message_threshold: 7000\n" in found.told("dry_run").diff
 
 
+def test_diff_shows_an_owner_no_comment_and_no_setting_of_another_owner(settings, folder):
+    folder.agent("bob", om("message_threshold: 5000, timezone: UTC, priority: 7") + "  # for Ada\n")
+    settings = folder.load()
+    diffs = {
+        owner: plan_by(settings, "bob", wanted(timezone="Asia/Tokyo"), by=owner).told("dry_run").diff
+        for owner in SettingOwner
+    }
+    changed = ["@@ -2 +2 @@", "-  timezone: UTC", "+  timezone: Asia/Tokyo"]
+    assert diffs[SettingOwner.AGENT].splitlines()[2:] == changed
+    assert [word in diffs[SettingOwner.OPERATOR] for word in ("Ada", "+  timezone: Asia/Tokyo\n", "5000")] == [
+        False,
+        True,
+        False,
+    ]
+    assert "priority: 7" in diffs[SettingOwner.ADMINISTRATOR]
+
+
 def test_what_could_not_be_in_force_is_refused_with_what_is_permitted(settings):
     for change, says in [
         (wanted(message_threshold=-1), "message_threshold is -1; permitted: 100 to 10,000,000"),
