@@ -7,18 +7,21 @@ from typing import NamedTuple, TypeAlias
 import msgspec
 
 from om_api.domain.caching import LRU
-from om_api.domain.errors import InvalidInputError
+from om_api.domain.errors import InvalidInputError, NotPermittedError
 from om_api.domain.snapshot import Snapshot
 from om_api.domain.values import check_id
 from om_api.settings import Settings
 from om_api.settings.composed_memories import MOST_COMPOSED, ComposedMemory, lacking_consent
-from om_api.store.driver.steps import Batch, Steps, if_permitted
+from om_api.store.driver.steps import Steps
+from om_api.store.driver.tolerant_read import UNREADABLE
 from om_api.store.memory.composing import ComposedReader
 from om_api.store.memory.keys import Keys
 
 MayRead: TypeAlias = Callable[[str], bool]
 NOT_BOUND = "the key in use is not bound to it"
 NOT_PERMITTED = "this user of Redis may not read it: om acl shows what an agent's user is granted"
+BROKEN = "its keys hold what cannot be read: om verify shows what"
+CANNOT_BE_READ = (NotPermittedError, *UNREADABLE)
 REMEMBERED = 4_096
 _REFUSED_S = 60.0  # after which a memory that the store refused is asked for again
 
@@ -51,11 +54,11 @@ class ComposedAsk(NamedTuple):
 
 
 class Composer:
-    """Tells what calls compose. What the store refused to a client is not asked for again for a minute."""
+    """Decides which memories calls compose. One that cannot be read is left out for a minute."""
 
     def __init__(self, settings: Settings, keys: Keys) -> None:
         self._settings, self._keys = settings, keys
-        self._refused: LRU[str, float] = LRU(REMEMBERED)
+        self._refused: LRU[str, tuple[float, str]] = LRU(REMEMBERED)
 
     def asked(self, resource: str, also: Collection[str] | str, may_read: MayRead | None = None) -> ComposedAsk:
         """The settings' first, then those that a call names.
@@ -78,21 +81,27 @@ class Composer:
                 f"settings; permitted: {MOST_COMPOSED} in all"
             )
         ask = ComposedAsk((*kept, *more), left_out)
-        return ask.without([name for name in ask.names if self._is_refused(name)], NOT_PERMITTED)
-
-    def _is_refused(self, name: str) -> bool:
-        until = self._refused.get(name)
-        return until is not None and time.monotonic() < until
-
-    def permitted(self, ask: ComposedAsk) -> Steps[ComposedAsk]:
-        """The same, less what the store refuses: each is asked for by itself, since one refusal ends a whole transaction."""
-        refused = list[str]()
         for name in ask.names:
-            probe = Batch(ComposedReader().commands(self._keys, [name]), lambda _: True)
-            if not (yield from if_permitted(probe, otherwise=False)):
-                self._refused.put(name, time.monotonic() + _REFUSED_S)
-                refused.append(name)
-        return ask.without(refused, NOT_PERMITTED)
+            until, why = self._refused.get(name) or (0.0, "")
+            if time.monotonic() < until:
+                ask = ask.without([name], why)
+        return ask
+
+    def readable(self, ask: ComposedAsk) -> Steps[ComposedAsk]:
+        """The same without the memories that cannot be read: each is read alone, since one error ends a whole transaction."""
+        for name in ask.names:
+            try:
+                yield from ComposedReader().read(self._keys, [name])
+            except CANNOT_BE_READ as error:
+                why = why_left_out(error)
+                self._refused.put(name, (time.monotonic() + _REFUSED_S, why))
+                ask = ask.without([name], why)
+        return ask
+
+
+def why_left_out(error: Exception) -> str:
+    """The reason for which a memory is left out that could not be read."""
+    return NOT_PERMITTED if isinstance(error, NotPermittedError) else BROKEN
 
 
 def _named(resource: str, also: Collection[str] | str) -> Sequence[str]:

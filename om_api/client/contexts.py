@@ -8,7 +8,7 @@ from functools import partial
 import msgspec
 
 from om_api import context
-from om_api.client.composing import ComposedAsk, Composer
+from om_api.client.composing import CANNOT_BE_READ, ComposedAsk, Composer
 from om_api.client.hooking import ContextHooks
 from om_api.client.recalling import Recalling
 from om_api.client.remembered.cache_use import check_model, last_use, turns
@@ -147,8 +147,8 @@ class Contexts:
     def _snapshot(self, resource: str, thread: str, reader: Reader, name: str, ask: ComposedAsk) -> Steps[Snapshot]:
         try:
             snapshot = yield from self._look(resource, thread, reader, name, ask)
-        except NotPermittedError:
-            left = yield from self._composer.permitted(ask)
+        except CANNOT_BE_READ:
+            left = yield from self._composer.readable(ask)
             if left.names == ask.names:
                 raise
             snapshot = yield from self._look(resource, thread, reader, name, left)

@@ -20,6 +20,7 @@ from om_api.store.backup.exporting import Outgoing
 from om_api.store.backup.importing import Imported, Incoming
 from om_api.store.backup.old_text import OldText, redact
 from om_api.store.driver.steps import Steps
+from om_api.store.driver.tolerant_read import UNREADABLE
 from om_api.store.erasing import redacted
 from om_api.store.erasing.erase import Erased, Eraser, a_message, a_text, an_observation
 from om_api.store.memory import clear, due, migrate, quarantine, reading, restore, scope_state
@@ -101,9 +102,9 @@ class Owner:
         composed = named_memories(self._settings.for_agent(resource).compose, resource)
         for target in (each.resource for each in composed if each.share):
             language = self._settings.for_agent(target).recall.language
-            for scope in (yield from self._scopes.every(target)):
-                with suppress(OMError):
-                    redacts = self._redacting.of_plain_writers
+            redacts = self._redacting.of_plain_writers
+            with suppress(OMError, *UNREADABLE):
+                for scope in (yield from self._scopes.every(target)):
                     yield from copies.take_back_gone(self._keys, self._clock, self._count, language, scope, redacts)
 
     def _changed(

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from functools import partial
 from itertools import zip_longest
 from typing import TypeVar
 
 import msgspec
 
-from om_api.client.composing import NOT_PERMITTED, ComposedAsk
+from om_api.client.composing import CANNOT_BE_READ, ComposedAsk, why_left_out
 from om_api.client.reading import Scopes
 from om_api.client.recall.around import Surroundings
 from om_api.client.recall.recall_hits import Hits, MovedError
@@ -31,7 +32,7 @@ from om_api.recall.searching import SURE, Hit, search, sought
 from om_api.recall.vocabulary import Vocabulary
 from om_api.settings import Settings
 from om_api.store.driver.archived_keys import lacks
-from om_api.store.driver.steps import Leniently, Steps, if_permitted
+from om_api.store.driver.steps import Leniently, Steps
 from om_api.store.index import distant
 from om_api.store.index.listing import MemoryPlace, listing
 from om_api.store.index.segments import Kept, segments
@@ -107,7 +108,8 @@ class Recalling:
         for notes in snapshot.composed:
             if notes.version[:1] != (None,):
                 theirs = partial(self._noted, query=query)
-                found.append((yield from self._surely(notes.resource, notes.version, theirs, noted=True)))
+                with suppress(*CANNOT_BE_READ):  # another memory's broken keys hide no hit of the others
+                    found.append((yield from self._surely(notes.resource, notes.version, theirs, noted=True)))
         return merged(found)
 
     def _surely(
@@ -164,7 +166,10 @@ class Recalling:
         each = asked._replace(offset=0, limit=asked.offset + asked.limit + 1, max_tokens=None)
         found, left_out = [(yield from self.recall(resource, each))], dict(ask.left_out)
         for name in ask.names:
-            other = yield from if_permitted(self._recall_other(name, each), NOT_PERMITTED)
+            try:
+                other = yield from self._recall_other(name, each)
+            except CANNOT_BE_READ as error:
+                other = why_left_out(error)
             if isinstance(other, str):
                 left_out[name] = other
             else:

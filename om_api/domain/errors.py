@@ -67,6 +67,10 @@ class NotPermittedError(StoreError):
     """The store's ACL does not let this user do it; nothing was written, and asking again changes nothing."""
 
 
+class ForeignDataError(StoreError):
+    """A key of a memory holds a value of another type, which another program wrote there."""
+
+
 class ModelError(OMError):
     """A model call failed.
 

@@ -1,16 +1,19 @@
 """Sharing: what an Observer found worth telling others is added to their memories, and taken back when its source goes."""
 
 from collections.abc import Sequence
+from itertools import chain
 
 import structlog
 
 from om_api.context.view import local_time
-from om_api.domain.errors import OMError, StoreError
+from om_api.domain.errors import InvalidInputError, OMError, StoreError
 from om_api.domain.events import Event
 from om_api.domain.kept.extractors import SHARED
+from om_api.domain.notes.edits import one_line
 from om_api.domain.values import Observation, Outcome, Scope, SharedFrom, Stored
 from om_api.language.calendar import zone_of
 from om_api.settings.composed_memories import ComposedMemory
+from om_api.store.driver.tolerant_read import UNREADABLE
 from om_api.store.memory import due, reading
 from om_api.store.memory.scope_state import ScopeState
 from om_api.store.sharing import copies
@@ -44,7 +47,7 @@ class Sharing:
         """Share with one memory; what it refuses hurts no other, and stays to be shared."""
         try:
             return self._share(state, target, [each for each in stored if each.seq > since])
-        except OMError as error:
+        except (OMError, *UNREADABLE) as error:
             why = str(error)[:300]
             _log.warning("share_refused", scope=str(state.scope), target=target.resource, error=why)
             return False
@@ -73,15 +76,19 @@ class Sharing:
         What was shared with us is not passed on; nor is what was corrected: what it was to share may be what it said before.
         """
         said = source.extracted.get(SHARED)
-        kept = [line for kind in target.share for line in said.get(kind, ())] if isinstance(said, dict) else []
-        lines = [line for line in kept[:_MOST_LINES] if isinstance(line, str) and line.strip()]
-        if not lines or source.corrections or source.origin == copies.ORIGIN:
+        if not isinstance(said, dict) or source.corrections or source.origin == copies.ORIGIN:
+            return None
+        found = [each for kind in target.share if isinstance(each := said.get(kind), list)]
+        texts = [" ".join(each.split()) for each in chain(*found) if isinstance(each, str)][:_MOST_LINES]
+        # redacted before the owner's id is added, which may look like an e-mail address
+        redacted = [self._run(self._services.redacting.stored(target.resource, text)) for text in texts]
+        lines = [line for line in redacted if _is_line(line)]
+        if not lines:
             return None
         resource, now = state.scope.resource, self._run(due.server_ms())
         came = SharedFrom(resource=resource, observation=source.id, made_at=source.created_at)
         zone = zone_of(self._services.settings.for_agent(target.resource).timezone)
         text = copies.attributed(resource, lines, local_time(source.to or now, zone))
-        text = self._run(self._services.redacting.stored(target.resource, text))
         return Observation(
             id=copies.copy_id(came, target.resource),
             thread_id=resource,
@@ -120,6 +127,15 @@ class Sharing:
         if done := self._run(steps):
             _log.info("shared_notes_taken_back", scope=str(state.scope), observations=done)
         return done
+
+
+def _is_line(text: str) -> bool:
+    """Whether a text can be a line of notes."""
+    try:
+        one_line(text)
+    except InvalidInputError:
+        return False
+    return True
 
 
 def _why(target: str, did: Outcome) -> str:

@@ -3,6 +3,8 @@
 import pytest
 from world import World
 
+from om_api.domain.values import Scope
+
 
 def say(world, resource, *texts):
     world.say(*texts, thread=f"of-{resource}", resource=resource)
@@ -45,6 +47,23 @@ def test_what_others_have_not_noted_does_not_stand_beside_what_is_recalled_eithe
     context = house.context(also=["team-blue"])
     assert noted in [hit.text for hit in context.recalled]
     assert "tulip" not in context.text
+
+
+def test_a_memory_that_cannot_be_read_is_left_out_and_shuts_out_no_other(house, client):
+    """One writer of a composed memory can break its own keys: whoever shows it is served all others."""
+    house.say("hello")
+    name, also = house.services.keys.of("team-blue").observations(Scope("team-blue")), ["team-blue", "org"]
+    client.rename(name, f"{name}:aside")
+    for junk in (lambda: client.set(name, "junk"), lambda: client.zadd(name, {"junk": 1})):
+        junk()
+        found = house.om.recall("lockers", "harold", also=also, kinds=["message", "observation"])
+        contexts = [house.context(also=also) for _ in range(2)]
+        assert ["om verify" in each.left_out["team-blue"] for each in (found, *contexts)] == [True] * 3
+        assert "cleaned on Fridays" in contexts[0].text
+        assert "org" in {hit.resource_id for hit in found.hits}
+        client.delete(name)
+        house.om._core.composing._refused.pop("team-blue")
+    client.rename(f"{name}:aside", name)
 
 
 def test_a_memory_for_each_thread_is_not_looked_through(client, prefix):

@@ -5,6 +5,7 @@ from world import World
 
 from om_api.cli.commands.acl import AclRequest
 from om_api.domain.errors import StoreError
+from om_api.domain.values import Scope
 from om_api.ops.composed_faults import composed_faults
 from om_api.store.sharing import copies
 from om_workers.llm.scripted import Scripted
@@ -106,6 +107,35 @@ def test_it_is_shared_once_whatever_is_repeated_or_crashes_between(house, monkey
     observe(world)
     assert len(seen) > 1
     assert len(world.om.observations("team")) == 1
+
+
+def test_share_joins_broken_lines_skips_empty_ones_and_redacts_no_owner(house, client, prefix, tmp_path):
+    """An id may look like an e-mail address: it is added after redaction, so that readers see whose the note is."""
+    house(team="redaction: {before: store}, composed_by: ['*'], shared_by: ['*']")
+    (tmp_path / "agents/harold").rename(tmp_path / "agents/anna@example.org")
+    said = answer("ask bo@example.org\\nin May", "🟡", "We ship in May")
+    world = World(client, prefix, Scripted(said), config_dir=tmp_path)
+    world.say("we talked", resource="anna@example.org")
+    world.observe_now("t-1", "anna@example.org")
+    (note,) = world.om.observations("team")
+    assert note.text.splitlines()[1:] == ["* 🟡 From anna@example.org: ask [email] in May",
+        "* 🟡 From anna@example.org: We ship in May"]  # fmt: skip
+
+
+def test_a_source_that_cannot_be_read_keeps_no_other_shared_note(house, client, prefix, tmp_path):
+    world = house(answer("We ship in May"), answer("We ship in June"), team="composed_by: ['*'], shared_by: ['*']")
+    (tmp_path / "agents/dora").mkdir()
+    (tmp_path / "agents/dora/memory.yaml").write_text((tmp_path / "agents/harold/memory.yaml").read_text())
+    world = World(client, prefix, world.model, config_dir=tmp_path)
+    for resource in ("harold", "dora"):
+        world.say("we talked", resource=resource)
+        world.observe_now("t-1", resource)
+    name = world.services.keys.of("harold").observations(Scope("harold"))
+    client.rename(name, f"{name}:aside")
+    client.set(name, "junk")
+    world.om.clear("dora")
+    assert [each.by for each in world.om.observations("team")] == ["harold"]
+    client.rename(f"{name}:aside", name)
 
 
 @pytest.mark.parametrize("how", ["forget", "clear", "erase"])

@@ -14,7 +14,14 @@ from redis.exceptions import DataError, NoScriptError, RedisError, ResponseError
 from redis.exceptions import TimeoutError as NotAnswered
 
 from om_api.archive.protocol import Archive
-from om_api.domain.errors import ArchiveError, NotPermittedError, NotReplicatedError, SettingsError, StoreError
+from om_api.domain.errors import (
+    ArchiveError,
+    ForeignDataError,
+    NotPermittedError,
+    NotReplicatedError,
+    SettingsError,
+    StoreError,
+)
 from om_api.domain.timing.chance import chance
 from om_api.store.driver.archived_keys import filled
 from om_api.store.driver.cluster import Line, NodeRequest, PartlyKeptError
@@ -50,6 +57,7 @@ _NO_ARCHIVE = (
 _PAUSE_S = 0.05
 _MARK_MS = 10_000  # that what was written for replicas stays
 _FORBIDDEN = "this ACL user may not do that: see docs/security.md"
+_FOREIGN = "a key holds something that is not ours: choose another OM_PREFIX or remove that key"
 _ADVICE = {
     "maxmemory": "the server is out of memory: give it more, or clear idle memories",
     "CLUSTERDOWN": "a part of the Cluster is served by no node: bring it back, or its replica (redis-cli --cluster check)",
@@ -68,7 +76,7 @@ _ADVICE = {
     "NOPERM": _FORBIDDEN,
     "ACL failure in script": _FORBIDDEN,  # as Valkey says it of a command within a script
     "The user executing the script can't": _FORBIDDEN,  # as Redis does
-    "WRONGTYPE": "a key holds something that is not ours: choose another OM_PREFIX or remove that key",
+    "WRONGTYPE": _FOREIGN,
     "LOADING": "the server is still loading its data: wait and repeat",
     "NOREPLICAS": "the server takes no writes without its replicas: see that they are connected",
     "BUSY Redis": "a script keeps the server busy: wait and repeat",
@@ -350,7 +358,7 @@ def explain(error: RedisError, step: Step, *, retried: bool = False) -> StoreErr
     text = _said(told).rstrip(". ")[:200]
     if word := _is_refusal(told):
         advice = _ADVICE.get(word, "See docs/operations.md.")
-        kind = NotPermittedError if advice == _FORBIDDEN else StoreError
+        kind = {_FORBIDDEN: NotPermittedError, _FOREIGN: ForeignDataError}.get(advice, StoreError)
         what = "refused a part, and has taken another" if partly else "refused"
         return kind(f"the store {what}: {text}. {advice}", stored=None if partly else False)
     never_sent = _is_nobody_there(error)

@@ -3,12 +3,17 @@
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from om_api.domain.errors import StoreError
+from om_api.domain.errors import ForeignDataError
 from om_api.store.driver.steps import Askable, Batch, Steps, by_name
 
 K = TypeVar("K")
 T = TypeVar("T")
-_FOREIGN = "WRONGTYPE"
+UNREADABLE = (
+    ForeignDataError,
+    ValueError,
+    OverflowError,
+    RecursionError,
+)  # raised for values that another program wrote
 _SLICE = 250  # names in one round trip
 
 
@@ -27,11 +32,9 @@ def of_each(read: Callable[[Sequence[K]], Askable[dict[K, T]]], names: Sequence[
     """
     try:
         return (yield from read(names))
-    except (StoreError, ValueError, OverflowError) as error:
-        if isinstance(error, StoreError) and _FOREIGN not in str(error):
-            raise
-    if len(names) == 1:
-        return {}
+    except UNREADABLE:
+        if len(names) == 1:
+            return {}
     middle = len(names) // 2
     first = yield from of_each(read, names[:middle])
     return first | (yield from of_each(read, names[middle:]))

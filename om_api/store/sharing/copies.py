@@ -2,13 +2,14 @@
 
 import hashlib
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from typing import NamedTuple
 
 import msgspec
 
-from om_api.domain.errors import NotFoundError
+from om_api.domain.errors import NotFoundError, NotPermittedError
 from om_api.domain.message_tokens import Count
 from om_api.domain.note_lines import body
 from om_api.domain.notes.edits import MARKS, one_line
@@ -16,6 +17,7 @@ from om_api.domain.values import Generation, Observation, Outcome, Scope, Shared
 from om_api.store.archiving.changing import changed, everything, sources_of
 from om_api.store.driver.replies import as_bytes, as_fields, as_int, outcome
 from om_api.store.driver.steps import Steps, Verb
+from om_api.store.driver.tolerant_read import UNREADABLE
 from om_api.store.erasing.erase import Eraser, an_observation
 from om_api.store.lines.correcting import TRIES, too_fast
 from om_api.store.memory.adopt import Redacts
@@ -112,7 +114,10 @@ def copies(read: Content) -> list[SharedCopy]:
 
 
 def gone(keys: Keys, scope: Scope) -> Steps[list[SharedCopy]]:
-    """What was shared with a memory and is no longer so: what it was made of was removed, or corrected since."""
+    """What was shared with a memory and is no longer so: what it was made of was removed, or corrected since.
+
+    A source that cannot be read does not count as gone.
+    """
     if not (yield from as_bytes("HGET", keys.of(scope.resource).record(scope), SHARED_IN)):
         return []
     found = copies((yield from content(keys, scope)))
@@ -120,7 +125,8 @@ def gone(keys: Keys, scope: Scope) -> Steps[list[SharedCopy]]:
     held = list[SharedCopy]()
     for resource in sources:
         mine = [copy for copy in found if _source(copy).resource == resource]
-        held += yield from _gone_of(keys, resource, mine)
+        with suppress(NotPermittedError, *UNREADABLE):
+            held += yield from _gone_of(keys, resource, mine)
     return held
 
 

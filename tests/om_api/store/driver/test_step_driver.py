@@ -12,6 +12,7 @@ from redis.retry import Retry
 from scene import push
 
 from om_api import NotReplicatedError, StoreError
+from om_api.domain.errors import ForeignDataError
 from om_api.store.driver.async_connection import AsyncConnection, open_async_client
 from om_api.store.driver.connection import Connection, open_client
 from om_api.store.driver.steps import Batch, Replicas, Verb, pack
@@ -129,4 +130,4 @@ def test_a_write_without_replicas_is_told_apart_from_one_that_was_refused(connec
     with pytest.raises(StoreError) as refused:
         written("HGETALL", Replicas(1, 10, "{h}:m"))
     assert waited.value.stored is None
-    assert (type(refused.value), refused.value.stored) == (StoreError, False)
+    assert (type(refused.value), refused.value.stored) == (ForeignDataError, False)
