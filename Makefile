@@ -48,7 +48,7 @@ lint: $(VENV)/.installed-checks  ## check style, types, Lua, import contracts an
 	$(BIN)/ruff check om_api om_workers om_bench tests .ci
 	$(BIN)/ruff format --check om_api om_workers om_bench tests .ci
 	$(BIN)/mypy
-	@if command -v luacheck >/dev/null; then luacheck --quiet --std lua51 --read-globals redis KEYS ARGV ids --no-max-line-length om_api/store/lua; \
+	@if command -v luacheck >/dev/null; then luacheck --quiet --std lua51 --read-globals redis KEYS ARGV ids cjson --no-max-line-length om_api/store/lua; \
 	else echo "luacheck is not installed: tests/om_api/store/driver/test_scripts.py compiles every script and finds its globals"; fi
 	$(BIN)/lint-imports
 	@$(BIN)/python .ci/faces.py
