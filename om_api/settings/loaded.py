@@ -159,21 +159,32 @@ def _of_one_agent(base: Base, effective: Effective, origin: str) -> Effective:
 
 
 def with_store(loaded: Loaded, last: Loaded | None, says: StoredTexts) -> Loaded:
-    """The same with what the store says above files; an entry that cannot be in force stays as it was in the `last` state."""
+    """The same with what the store says above files; an entry that cannot be in force stays as it was in the `last` state.
+
+    Of one that only closes a circle `compose` alone is left out.
+    """
     before = StoredLayers() if last is None else last.stored
     layers, mistakes = dict[str, Layer](), dict[str, str]()
     files = {name: own_layer(effective) for name, effective in loaded.agents.items()}
     above: dict[tuple[str | None, str], Effective | str] = {}
-    for name, text in sorted(says.texts.items()):
-        below = match(name, loaded.names)
-        if last is not None and _is_as_it_was(loaded, last, below, name, text):
+    under = {name: match(name, loaded.names) for name in sorted(says.texts)}
+    for name, below in under.items():
+        if last is not None and _is_as_it_was(loaded, last, below, name, says.texts[name]):
             layers[name], above[below, name] = before.layers[name], last.above[below, name]
+    for name, below in under.items():
+        if name in layers:
             continue
-        found = attempt(partial(_read, loaded, below, name, text, {**files, **layers}))
+        text = says.texts[name]
+        found = attempt(partial(_read, loaded, below, name, text))
         if isinstance(found, str):
             mistakes[name] = found
             if name in before.layers:
                 found = attempt(partial(_met, loaded, below, name, before.layers[name]))
+        if not isinstance(found, str) and (way := leads_back(name, composed_in({**files, **layers, name: found[0]}))):
+            # two entries may be saved at once: what else the one says stays in force
+            mistakes[name] = f"{origin_of(name)}: {why_not(way)}"
+            rest = {key: stated for key, stated in found[0].items() if key != _COMPOSE}
+            found = attempt(partial(_met, loaded, below, name, rest))
         if not isinstance(found, str):
             layers[name], above[below, name] = found
     return loaded._replace(stored=StoredLayers(says, layers, mistakes), above=above)
@@ -186,13 +197,9 @@ def _is_as_it_was(loaded: Loaded, last: Loaded, below: str | None, name: str, te
     return same and (below, name) in last.above and loaded.below(below) is last.below(below)
 
 
-def _read(
-    loaded: Loaded, below: str | None, name: str, text: bytes, others: Mapping[str, Layer]
-) -> tuple[Layer, Effective]:
-    """What an entry states, with what it comes to; raises SettingsError. `others` are what stands beside it."""
-    layer = layer_of_entry(name, text)
-    refuse_circle(name, origin_of(name), composed_in({**others, name: layer}))
-    return _met(loaded, below, name, layer)
+def _read(loaded: Loaded, below: str | None, name: str, text: bytes) -> tuple[Layer, Effective]:
+    """What an entry states, with what it comes to; raises SettingsError."""
+    return _met(loaded, below, name, layer_of_entry(name, text))
 
 
 def _met(loaded: Loaded, below: str | None, name: str, layer: Layer) -> tuple[Layer, Effective]:
