@@ -403,7 +403,10 @@ class MemorySettings(Group):
         COMPOSED_PERMITTED,
     )
     composed_by: Consents = setting(
-        (), "resources whose contexts may show the notes of this memory (docs/composed-memories.md)", CONSENTS_PERMITTED
+        (),
+        "resources whose contexts may show the notes of this memory, and whose users of Redis (om acl) may read all of it "
+        "(docs/composed-memories.md)",
+        CONSENTS_PERMITTED,
     )
     shared_by: Consents = setting(
         (), "resources that may share notes into this memory (docs/composed-memories.md)", CONSENTS_PERMITTED

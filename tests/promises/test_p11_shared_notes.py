@@ -167,6 +167,25 @@ def test_what_a_shared_memory_did_not_take_back_at_once_the_sweep_takes_back(hou
     assert world.om.observations("team") == []
 
 
+def test_a_source_is_read_only_if_its_own_record_says_that_it_shares(house, monkeypatch):
+    """Time 0: a note is added. Time 1: the sweep looks for its source. Time 2: the source notes how far it has shared."""
+    world = house(answer("We ship in May"))
+    keys, share, content, found, read = world.services.keys, copies.share, copies.content, [], []
+
+    def shares(*args):
+        done = yield from share(*args)
+        found.append((yield from copies.gone(keys, Scope("team"))))
+        return done
+
+    monkeypatch.setattr(copies, "share", shares)
+    observe(world)
+    assert (found, len(team(world))) == ([[]], 1)
+    world.client.hdel(keys.of("harold").record(Scope("harold")), "shared|team")  # as of a source that an import names
+    monkeypatch.setattr(copies, "content", lambda keys, scope: read.append(scope.resource) or content(keys, scope))
+    assert len(world.services.run(copies.gone(keys, Scope("team")))) == 1
+    assert read == ["team"]
+
+
 def test_a_memory_that_takes_nothing_hurts_nobody_and_is_told_when_it_does(house):
     world = house(answer("We ship in May"), answer(), more=", {resource: other, share: [decisions]}")
     world.om.pause("team")

@@ -134,6 +134,8 @@ class ImportValidator:
         check_id(observation.thread_id, "thread_id")
         if observation.group:
             check_name(observation.group)
+        if observation.shared_from and self.head.resource != self.resource:  # its source shared it with another memory
+            member = msgspec.json.encode(msgspec.structs.replace(observation, shared_from=None))
         tokens = _whole(observation.tokens, "tokens")
         if line.replaced_by is not None:
             if not 0 < line.replaced_by <= memory.generation:

@@ -15,7 +15,7 @@ from om_api.domain.note_lines import body
 from om_api.domain.notes.edits import MARKS, one_line
 from om_api.domain.values import Generation, Observation, Outcome, Scope, SharedFrom, Stored, new_id
 from om_api.store.archiving.changing import changed, everything, sources_of
-from om_api.store.driver.replies import as_bytes, as_fields, as_int, outcome
+from om_api.store.driver.replies import as_bytes, as_fields, outcome
 from om_api.store.driver.steps import Steps, Verb
 from om_api.store.driver.tolerant_read import UNREADABLE
 from om_api.store.erasing.erase import Eraser, an_observation
@@ -126,16 +126,23 @@ def gone(keys: Keys, scope: Scope) -> Steps[list[SharedCopy]]:
     for resource in sources:
         mine = [copy for copy in found if _source(copy).resource == resource]
         with suppress(NotPermittedError, *UNREADABLE):
-            held += yield from _gone_of(keys, resource, mine)
+            held += yield from _gone_of(keys, resource, scope.resource, mine)
     return held
 
 
-def _gone_of(keys: Keys, resource: str, mine: Sequence[SharedCopy]) -> Steps[list[SharedCopy]]:
+def _gone_of(keys: Keys, resource: str, target: str, mine: Sequence[SharedCopy]) -> Steps[list[SharedCopy]]:
+    """Those whose source is gone. A memory is read only if its own record says that it shares with the target.
+
+    Else it was cleared since, or never shared: an imported note may name any memory as its source.
+    """
     if (yield from stored_scope(keys, resource)) == "thread":
         return []  # each thread's memory would have to be read; what is removed there is told by hand
+    record = keys.of(resource).record(Scope(resource))
+    began, shares = yield from as_fields("HMGET", record, "created_at", _field(target))
+    if shares is None:
+        return list(mine)
     read = yield from content(keys, Scope(resource))
-    began = yield from as_int("HGET", keys.of(resource).record(Scope(resource)), "created_at")
-    return [copy for copy in mine if _is_gone(copy, read, began)]
+    return [copy for copy in mine if _is_gone(copy, read, int(began or 0))]
 
 
 def _is_gone(copy: SharedCopy, source: Content, began: int) -> bool:

@@ -6,7 +6,9 @@ import pytest
 from scene import cleared, exported, filled, import_, nothing_changes, record, rewritten
 
 from om_api.domain.errors import InvalidInputError
+from om_api.domain.values import Scope
 from om_api.store.audit.verify import verify
+from om_api.store.memory import reading
 
 FOR_EVER = 2**63 - 1
 
@@ -118,3 +120,14 @@ def test_totals_are_counted_anew_whatever_the_file_says(store):
     assert store.run(verify(store.keys)) == []
     assert (after.generation, after.observation_count, after.chunk_tokens) == (1, 2, before.chunk_tokens)
     assert after.seq == 8  # the highest that came: an observation's or a chunk's
+
+
+def test_a_memory_that_is_imported_under_another_name_has_no_ties_to_what_was_shared(store):
+    filled(store)
+    came = {"resource": "ada", "observation": "c1", "made_at": 1}
+    file = rewritten(exported(store), _said("observation", "observation", shared_from=came, origin="shared"))
+    cleared(store)
+    for resource, tied in (("harold", True), ("bob", False)):
+        import_(store, file, resource)
+        found = store.run(reading.observations(store.keys, Scope(resource)))
+        assert {each.observation.shared_from is not None for each in found} == {tied}, resource
