@@ -73,13 +73,19 @@ def test_an_entry_that_cannot_be_in_force_is_told_and_stops_nobody_and_no_name_o
 
 def test_of_an_entry_that_closes_a_circle_compose_alone_is_left_out(harold):
     both = {"ada": om("compose: [harold], ttl_days: 7"), "harold": om("compose: [ada], ttl_days: 8")}
-    for first, left_out in ({}, "harold"), ({"harold": om("ttl_days: 9")}, "harold"), ({"harold": both["harold"]}, "ada"):
+    for first, left_out in (
+        ({}, "harold"),
+        ({"harold": om("ttl_days: 9")}, "harold"),
+        ({"harold": both["harold"]}, "ada"),
+    ):
         settings = harold[0].load()
         for said in (first, both):
             settings.refresh(texts(**said))
         assert [of(settings, name)[0] for name in both] == [7, 8], first
         assert [name for name in both if not of(settings, name, "compose")[0]] == [left_out], first
-        assert [(each.file, "leads in a circle" in each.text) for each in settings.problems] == [(f"store {left_out}", True)]
+        assert [(each.file, "leads in a circle" in each.text) for each in settings.problems] == [
+            (f"store {left_out}", True)
+        ]
 
 
 def test_a_hash_that_cannot_be_read_leaves_what_it_said_last(harold):
