@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from contextvars import ContextVar
+from functools import lru_cache, partial
 from typing import Any, Literal
 
 import msgspec
@@ -30,6 +31,9 @@ KNOWN: dict[str, dict[str, Any]] = {  # those with an instruction of ours, and t
 LONGEST = 8_000  # characters of a value as JSON
 REMEMBERED = 256  # schemas, and patterns in them
 MOST_ITEMS = 100  # of a list or an object: the oldest go
+_REFERENCES = ("$ref", "$dynamicRef")
+_MOST_FOLLOWED = 10_000  # references, to check one value
+_followed = ContextVar("references followed", default=0)
 _SLUG = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 _LONGEST_SLUG = 40
 _FENCE = re.compile(r"\A```[a-z]*\n(.*?)\n?```\Z", re.DOTALL)
@@ -83,10 +87,6 @@ def check_schema(schema: object) -> dict[str, Any]:
         raise InvalidInputError("the schema holds what JSON cannot") from None
     if len(text) > LONGEST:
         raise InvalidInputError(f"the schema is of {len(text):,} bytes: at most {LONGEST:,}")
-    if b'"unevaluatedProperties":' in text and b'"patternProperties":' in text:
-        raise InvalidInputError(
-            "the schema has patternProperties and unevaluatedProperties; use additionalProperties instead"
-        )
     _check_keywords(
         {key: value for key, value in schema.items() if key != "$schema"},
         Registry().with_resource("", DRAFT202012.create_resource(schema)).resolver(),
@@ -96,14 +96,16 @@ def check_schema(schema: object) -> dict[str, Any]:
 
 def _check_keywords(schema: Any, resolver: Any) -> None:
     for key, value in schema.items() if isinstance(schema, dict) else enumerate(schema):
-        if key in {"$ref", "$dynamicRef"} and not str(value).startswith("#"):
+        if key in _REFERENCES and not str(value).startswith("#"):
             raise InvalidInputError(
                 f"the schema refers to {str(value)[:80]!r}: only what stands in itself (#/…) is read"
             )
-        if key in {"$ref", "$dynamicRef"} and not _is_there(resolver, str(value)):
+        if key in _REFERENCES and not _is_there(resolver, str(value)):
             raise InvalidInputError(f"the schema refers to {str(value)[:80]!r}, where nothing stands")
         if key == "$schema" and isinstance(value, str):  # a validator would go on by that version's rules
             raise InvalidInputError("the schema names $schema in a part of itself; permitted: at its top")
+        if key in {"unevaluatedProperties", "unevaluatedItems"}:  # jsonschema follows references for it without end
+            raise InvalidInputError(f"the schema has {key}; use additionalProperties or items instead")
         if key == "pattern" and isinstance(value, str):
             _check_pattern(value)
         if key == "patternProperties" and isinstance(value, dict):
@@ -157,12 +159,21 @@ def _further_properties_fit(validator: Any, permitted: Any, value: object, schem
     yield from Draft202012Validator.VALIDATORS["additionalProperties"](validator, permitted, value, named) or ()
 
 
+def _follows(keyword: str, validator: Any, *said: Any) -> Iterator[ValidationError]:
+    """Follow a reference. A few that each refer to the next one twice would be followed billions of times."""
+    _followed.set(_followed.get() + 1)
+    if _followed.get() > _MOST_FOLLOWED:
+        raise RecursionError(f"its schema's references were followed more than {_MOST_FOLLOWED:,} times")
+    yield from Draft202012Validator.VALIDATORS[keyword](validator, *said) or ()
+
+
 _Validator = validators.extend(  # type: ignore[no-untyped-call]  # types-jsonschema leaves it untyped
     Draft202012Validator,
     {
         "pattern": _matches_pattern,
         "patternProperties": _properties_fit_patterns,
         "additionalProperties": _further_properties_fit,
+        **{keyword: partial(_follows, keyword) for keyword in _REFERENCES},
     },
 )
 
@@ -177,6 +188,7 @@ def _validator(schema: bytes) -> Any:
 
 def fits(value: object, schema: Mapping[str, Any]) -> str:
     """Why a value does not fit a schema, for people; "" where it does."""
+    _followed.set(0)
     try:
         error = next(iter(_validator(msgspec.json.encode(schema)).iter_errors(value)), None)
     except (ValidationError, Unresolvable, RecursionError, ValueError, TypeError, LookupError, re2.error) as refused:
