@@ -105,7 +105,7 @@ def test_one_task_adopts_many_keys_and_what_is_wrong_with_one_hurts_no_other(wor
         world.client.zadd(f"{world.prefix}:{{harold}}:messages:{thread}", {'{"role": "user", "content": "hi"}': 1})
     keys = [f"{world.prefix}:{{harold}}:messages:t-{n}" for n in (1, 2, 3)]
     world.client.set(keys[1], "no messages")
-    with pytest.raises(ticks.WorkFailedError, match=r"^failed: StoreError \(store\)$"):
+    with pytest.raises(ticks.WorkFailedError, match=r"^failed: ForeignDataError \(store\)$"):
         ticks.adopt(*keys)
     assert world.client.hget(f"{world.prefix}:{{harold}}:tokens", "#t-1") == b"1"
     assert world.client.hget(f"{world.prefix}:{{harold}}:tokens", "#t-3") == b"1"
