@@ -96,9 +96,9 @@ def _without(text: str, note: str, signers: tuple[Signer, ...]) -> str:
 def _unquoted(quoted: str, note: str, signers: tuple[Signer, ...]) -> str:
     try:
         said = json.loads(quoted, strict=False) if "\\" in quoted else ""
-    except ValueError:  # the end of a text that was cut off, or no JSON
+        heard = _without(said, note, signers)
+    except (ValueError, RecursionError):  # cut off, no JSON, or JSON in JSON deeper than anybody reads
         return quoted
-    heard = _without(said, note, signers)
     return quoted if heard == said else json.dumps(heard, ensure_ascii=False).encode(errors="backslashreplace").decode()
 
 

@@ -126,6 +126,13 @@ def test_what_looks_like_memory_is_heard_to_the_last_byte_and_memory_is_that_of_
     assert (answer.text, answer.readable) == ("", True)
 
 
+def test_json_nested_too_deeply_stays_and_what_stands_beside_it_is_replaced():
+    quotes = ['"', *("\\" + "u005c" * depth + "u0022" for depth in range(259))]
+    deep = "".join([*quotes, "observations id=", *reversed(quotes)])
+
+    assert without(f"{NOTES}\n{deep}") == f"{NOTE}\n{deep}"
+
+
 @pytest.mark.timeout(20)
 def test_no_message_makes_the_search_hang():
     for line in (*MEMORY, NOTES.split("\n")[0], "</observations>", '\\"', '"observations id=\\'):
