@@ -66,12 +66,13 @@ class Heard:
     @cached_property
     def distrusted(self) -> list[HeardWords]:
         """What each says whom nobody trusts."""
-        return [HeardWords(each.source, words) for each, words in self._words if not each.trusted]
+        return _few([HeardWords(each.source, words) for each, words in self._words if not each.trusted])
 
     @cached_property
     def claimants(self) -> list[HeardWords]:
         """Those who may say nothing of the user that stands: what the user himself pastes may well be true of him."""
-        return [HeardWords(each.source, words) for each, words in self._words if not (each.trusted or each.pasted)]
+        said = ((each.source, words) for each, words in self._words if not (each.trusted or each.pasted))
+        return _few([HeardWords(source, words) for source, words in said])
 
     @cached_property
     def telling(self) -> list[HeardWords]:
