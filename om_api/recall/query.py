@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Final
 
 import msgspec
@@ -22,7 +23,7 @@ _DATED: Final = 1_000  # of what a user said, in which dates are looked for
 NOTHING = "the query holds no word to search for: give a word, a number or a name that was said"
 ONLY_EXCLUDED = "the query only excludes: add a word, a date or a phrase that is to be found"
 COMMON = "these words stand in nearly every message: add one that is rarer"
-_BARRED = f"only the first {MOST_WORDS} excluded words were heeded"
+_BARRED = f"only the first {MOST_WORDS} excluded words and phrases were heeded"
 _QUOTES = str.maketrans("“”„«»", '"' * 5)
 _MONTH_AND_YEAR = rf"(?:{MONTH})\b\.?(?:\s+\d{{1,2}},?)?\s+(?:19|20)\d\d"
 _PART = re.compile(
@@ -35,7 +36,7 @@ _PART = re.compile(
 _SENTENCE = re.compile(r"(?<=[.!?。？！])\s+|\n+")
 
 
-class Query(msgspec.Struct, frozen=True, kw_only=True):
+class Query(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """What is searched for.
 
     `words` are scored; each of `phrases` must stand in the text, none of `excluded` words or `excluded_phrases`; `threads`,
@@ -65,9 +66,14 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
         """Whether a text holds every phrase, word for word whatever the case, and none that is excluded."""
         if not self.phrases and not self.excluded_phrases:
             return True
-        said = plain(text)
-        held = all(plain(phrase) in said for phrase in self.phrases)
-        return held and not any(plain(phrase) in said for phrase in self.excluded_phrases)
+        said, (held, barred) = plain(text), self._plain
+        return all(phrase in said for phrase in held) and not any(phrase in said for phrase in barred)
+
+    @cached_property
+    def _plain(self) -> tuple[list[str], list[str]]:
+        """The phrases and the excluded ones as `plain` writes them, each once."""
+        held, barred = map(plain, self.phrases), map(plain, self.excluded_phrases)
+        return list(dict.fromkeys(held)), list(dict.fromkeys(barred))
 
 
 def parse_query(text: str, now_ms: int, timezone: str) -> Query:
@@ -78,19 +84,20 @@ def parse_query(text: str, now_ms: int, timezone: str) -> Query:
     """
     typed = _Typed(text[:_READ])
     dates = periods(" ".join(typed.words), now_ms, timezone)
+    barred = list(dict.fromkeys(typed.excluded_phrases))
     words, notes = _told(typed.words, typed.phrases, dates=bool(dates), read=len(text) <= _READ)
     query = Query(
         text=text[:_READ],
         words=words,
         phrases=tuple(typed.phrases),
         excluded=tuple(typed.excluded[:MOST_WORDS]),
-        excluded_phrases=tuple(typed.excluded_phrases),
+        excluded_phrases=tuple(barred[:MOST_WORDS]),
         threads=tuple(check_id(thread, "thread:") for thread in typed.fields["thread"]),
         roles=tuple(_role(role) for role in typed.fields["role"]),
         after=max((_moment("after", value, timezone) for value in typed.fields["after"]), default=None),
         before=min((_moment("before", value, timezone) for value in typed.fields["before"]), default=None),
         periods=dates,
-        notes=(*notes, *([_BARRED] if len(typed.excluded) > MOST_WORDS else [])),
+        notes=(*notes, *([_BARRED] if max(len(typed.excluded), len(barred)) > MOST_WORDS else [])),
     )
     return msgspec.structs.replace(query, reason=_reason(query))
 

@@ -66,6 +66,16 @@ def test_any_text_is_a_query_or_told_what_is_wrong(text):
     assert query.admits(text) in {True, False}
 
 
+def test_phrases_are_read_once_and_excluded_ones_are_bounded(monkeypatch):
+    query, read = parsed('the "q a" "q a"' + "".join(f' -"cat {at}!"' * 9 for at in range(60))), []
+    monkeypatch.setattr("om_api.recall.query.plain", lambda text: read.append(text) or text)
+
+    assert query.excluded_phrases == tuple(f"cat {at}!" for at in range(48))
+    assert "only the first 48 excluded words and phrases were heeded" in query.notes
+    assert [query.admits(text) for text in ("q a", "cat 7! q a", "cat 7", "q a cat 59!")] == [True, False, False, True]
+    assert len(read) == 4 + 2 + 48
+
+
 def days_of(found, zone="UTC"):
     return [
         tuple(f"{datetime.fromtimestamp(ms / 1000, ZoneInfo(zone)):%Y-%m-%d %H}" for ms in period) for period in found
