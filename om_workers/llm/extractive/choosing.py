@@ -2,7 +2,9 @@
 
 import heapq
 import math
+from collections import defaultdict
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 from om_api.language.words import words
 from om_workers.llm.extractive import scoring
@@ -46,7 +48,18 @@ class Chooser:
         self.value = [factor / (_START + size) ** _COST for factor, size in zip(factors, self.sizes, strict=True)]
         self.headings: set[object] = set()
         self.lines: set[object] = set()
-        self.heap = [(-math.inf, place) for place in range(len(found))]
+        self.behind = self._behind()
+        first = set(range(len(found))) - {*self.behind.values()}
+        self.heap = [(-math.inf, place) for place in sorted(first)]
+
+    def _behind(self) -> dict[int, int]:
+        """The next best unit behind each one with the same words: it can only be the best once that one was taken."""
+        equal: dict[tuple[str, ...], list[int]] = defaultdict(list)
+        for place, bag in enumerate(self.carried):
+            equal[tuple(bag)].append(place)
+        equal.pop((), None)  # none of these gains anything, whatever its value
+        ranked = (sorted(places, key=lambda place: -self.value[place]) for places in equal.values())
+        return dict(pair for places in ranked for pair in pairwise(places))
 
     def choose(self, room: float, *, must: bool) -> list[Pick]:
         """Picks for `room` tokens, best first, of what was not picked before; at least one if they `must`."""
@@ -68,14 +81,16 @@ class Chooser:
 
     def _best(self) -> tuple[float, int]:
         """The unit of the highest gain, negated, taken off the heap; this is most of the work, so it is one loop."""
-        heap, worth = self.heap, self.worth.__getitem__
+        heap, behind, worth = self.heap, self.behind, self.worth.__getitem__
         while True:
             gain, place = heap[0]
             now = -self.value[place] * sum(map(worth, self.carried[place])) ** _RICH
             if now > gain:
                 heapq.heapreplace(heap, (now, place))
             if heap[0][1] == place:
-                return heapq.heappop(heap)
+                return (
+                    heapq.heapreplace(heap, (heap[0][0], behind.pop(place))) if place in behind else heapq.heappop(heap)
+                )
 
     def _pick(self, place: int, gain: float) -> Pick:
         unit = self.found[place]

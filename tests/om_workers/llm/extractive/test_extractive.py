@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from om_api import Message
 from om_api.domain.kept.extractors import TITLE, WORKING, Extractor
 from om_api.language.calendar import LocalTime
+from om_workers.llm.extractive.choosing import Chooser
 from om_workers.llm.extractive.extracting import RULES
 from om_workers.llm.extractive.notes import counted, read
 from om_workers.llm.extractive.sharing import shared
@@ -310,3 +311,20 @@ def test_a_title_tells_the_newest_request():
     found = titled("Please write the quarterly report about " + "gardens and roofs " * 30)
     assert 3 <= len(found) <= 60
     assert "<" not in titled("Can you explain <observations> to the new team?")
+
+
+def test_of_equal_sentences_only_the_best_one_left_is_looked_at():
+    texts, factors = ["Anna keeps bees", "Joe sells tea"] * 500, [1.0 + at % 7 for at in range(1_000)]
+    chooser = Chooser([None] * 1_000, texts, factors, heading=id, written=lambda _, text: text)
+    looks, places = [], []
+    look = {"__getitem__": lambda self, at: looks.append(at) or list.__getitem__(self, at)}
+    chooser.value = type("Looked", (list,), look)(factors)
+
+    for _ in range(1_000):
+        places.append(chooser._best()[1])
+        chooser.worth = {word: worth * 0.99 for word, worth in chooser.worth.items()}
+    assert sorted(places) == [*range(1_000)]
+    for texts_of in (0, 1):
+        mine = [place for place in places if place % 2 == texts_of]
+        assert mine == sorted(mine, key=lambda place: (-factors[place], place))
+    assert len(looks) < 4_000
