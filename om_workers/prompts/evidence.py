@@ -5,7 +5,10 @@ from collections.abc import Sequence
 
 from om_api.language.calendar import Day, days, spans
 from om_api.language.words import NUMBERS, bare_words, holds_word
+from om_api.patterns.pattern import Pattern
 from om_workers.prompts.facts import FILE, Fact, FactKind, facts
+
+_TOKEN = Pattern(r"\w+")
 
 
 class Evidence:
@@ -14,6 +17,7 @@ class Evidence:
     def __init__(self, lines: Sequence[str]) -> None:
         whole = "\n".join(lines)
         self._text = whole.lower().replace("\\", "/")
+        self._tokens = set(_TOKEN.findall(self._text))
         self._words = set(bare_words(whole))
         self._keys: dict[FactKind, set[str]] = defaultdict(set)
         self._units: dict[str, set[str]] = defaultdict(set)
@@ -25,7 +29,7 @@ class Evidence:
         self._days: dict[tuple[int, int], set[int]] = defaultdict(set)
         for day in days(whole):
             self._days[day[1:]].add(day.year)
-        self._spans = [span for line in lines for span in spans(line)]
+        self._spans = {span for line in lines for span in spans(line)}
 
     def has(self, fact: Fact, *, within: bool = False) -> bool:
         """Whether a fact is there, however it is written now; `within`: a span that holds a date will do."""
@@ -50,7 +54,10 @@ class Evidence:
 
     def _said(self, key: str) -> bool:
         """The very letters, not as a part of a longer word."""
-        return holds_word(self._text, key)
+        tokens = _TOKEN.findall(key)
+        if tokens == [key]:
+            return key in self._tokens
+        return self._tokens.issuperset(tokens) and holds_word(self._text, key)
 
     def _counted(self, key: str) -> bool:
         """The same number: with the same unit, or with one of the two left out."""

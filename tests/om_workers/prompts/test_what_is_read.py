@@ -7,9 +7,9 @@ from transcripts import call, message
 
 from om_api.domain.kept.extractors import KNOWN, Extractor
 from om_api.domain.tokens import estimate
-from om_workers.prompts import further
+from om_workers.prompts import evidence, further
 from om_workers.prompts.evidence import Evidence
-from om_workers.prompts.facts import FactKind, facts, leading
+from om_workers.prompts.facts import Fact, FactKind, facts, leading
 from om_workers.prompts.nothing import says_nothing
 from om_workers.prompts.parse import parse_batch, parse_observer, parse_reflector
 from om_workers.prompts.render import batch_request
@@ -76,18 +76,29 @@ def test_a_fact_is_still_there_when_it_is_written_another_way():
         ("Jonas drives", "Jonas' car"), ("with Anna-Lena", "Anna Lena came"), ("released as 2.4.1", "v2.4.1 is out"),
         ("see https://example.org/a/", "(http://www.example.org/a)"),
     ]:  # fmt: skip
-        evidence = Evidence([after])
-        assert [fact for fact in [*facts(before), *leading(before)] if not evidence.has(fact)] == [], (before, after)
+        noted = Evidence([after])
+        assert [fact for fact in [*facts(before), *leading(before)] if not noted.has(fact)] == [], (before, after)
     for before, after in [
         ("50 mg", "50 kg"), ("12 guests", "112 guests"), ("Dec 4, 2025", "Dec 4, 2024"),
         ("Dec 4, 2025", "Dec 1 - Dec 9, 2025"), ("order ORD-4821", "order ORD-48215"),
         ("in etl/load.py", "in etl/loader.py"), ("with Ada", "with Adam"),
     ]:  # fmt: skip
-        evidence = Evidence([after])
-        assert [fact for fact in facts(before) if evidence.has(fact)] == [], (before, after)
+        noted = Evidence([after])
+        assert [fact for fact in facts(before) if noted.has(fact)] == [], (before, after)
     (fact,) = facts("Dec 4, 2025")
     assert Evidence(["Date: Nov 20 - Dec 9, 2025"]).has(fact, within=True)
     assert not Evidence(["Date: Dec 5 - Dec 9, 2025"]).has(fact, within=True)
+
+
+def test_a_text_is_not_searched_for_what_is_none_of_its_words(monkeypatch):
+    searched, held = [], evidence.holds_word
+    monkeypatch.setattr(evidence, "holds_word", lambda *given: searched.append(given[1]) or held(*given))
+    found = Evidence(["xORD4821 xORD-4821 A-77 B-78", "Nov 2 - Nov 9, 2025", "Nov 2 - Nov 9, 2025"])
+
+    for key, there in {"ord4821": False, "xord4821": True, "ord-4821": False, "a-77": True, "a-78": False}.items():
+        assert found.has(Fact(FactKind.IDENTIFIER, key, key)) is there, key
+    assert searched == ["a-78"]
+    assert len(found._spans) == 1
 
 
 MOOD = Extractor(slug="mood", instruction="How the user feels.")
