@@ -15,6 +15,7 @@ MAX_PLANS = 5
 _HEADER = "Date: "
 _NOTES = ("(meaning ", "(estimated ")
 _LONGEST_NOTE = 80
+_LONGEST_LINE = 1_000  # characters of a line that are read for an intention
 _SHOWN = 80
 _INTENT = re.compile(
     r"\b(?:will|plans? to|planning to|looking forward to|going to|intends? to|wants? to|needs? to|about to)\b",
@@ -30,10 +31,6 @@ class Dated(NamedTuple):
     span: Span
     line: str = ""
 
-    def is_past_plan(self, today: date) -> bool:
-        """Whether its line tells of an intention, and all of its days are over."""
-        return self.span.end < today and _INTENT.search(self.line) is not None
-
 
 def ages(texts: Iterable[str], today: date) -> list[str]:
     """Lines for the texts' dates; [] when nothing is dated.
@@ -44,7 +41,9 @@ def ages(texts: Iterable[str], today: date) -> list[str]:
     """
     found = {dated: None for text in texts for dated in (*_headers(text), *_notes(text))}
     headers = _newest((dated for dated in found if not dated.line), MAX_DATES)
-    past = [dated for dated in found if dated.is_past_plan(today)]
+    over = [dated for dated in found if dated.span.end < today]
+    intents = {line for line in {dated.line for dated in over} if _INTENT.search(line)}
+    past = [dated for dated in over if dated.line in intents]
     return [*_map(headers, today), *_named(found.keys() - past, headers, today), *_past(past, today)]
 
 
@@ -91,7 +90,8 @@ def _headers(text: str) -> Iterator[Dated]:
 def _notes(text: str) -> Iterator[Dated]:
     for opening in _NOTES:
         for at in _starts(text, opening):
-            line = text[text.rfind("\n", 0, at) + 1 : at]
+            start = text.rfind("\n", 0, at) + 1
+            line = text[start : min(at, start + _LONGEST_LINE)]
             spelled = " ".join(text[at + 1 : at + _LONGEST_NOTE].partition(")")[0].split())
             if span := parse_span(spelled.partition(" ")[2]):
                 yield Dated(spelled, span, line or spelled)

@@ -1,12 +1,14 @@
 """Ages and days in contexts."""
 
 from datetime import UTC, date, datetime
+from types import SimpleNamespace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from snapshots import context, kinds, observed, snapshot
 
 from om_api.context import Rendering, View
+from om_api.context import ages as ages_module
 from om_api.context.ages import ages
 from om_api.context.days import spelled
 from om_api.domain.messages import Message
@@ -54,6 +56,17 @@ def test_ages_tell_headers_notes_and_plans():
         assert told[1:] == [f'- "User {words} attend the fair" (estimated May 30, 2023 = 2 years ago, {DONE}'], words
     for when in ("June 15, 2025", "June 10 to June 20, 2025", "June 2025", "2025"):
         assert "Plans" not in "".join(ages([f"* User will attend the fair (estimated {when})"], TODAY)), when
+
+
+def test_a_line_is_read_once_for_an_intention_however_many_dates_it_names(monkeypatch):
+    read, intent = [], ages_module._INTENT
+    monkeypatch.setattr(
+        ages_module, "_INTENT", SimpleNamespace(search=lambda line: read.append(line) or intent.search(line))
+    )
+    dates = " ".join(f"(meaning May {day}, {year})" for year in range(2001, 2025) for day in range(1, 29))
+
+    assert PLANS in ages([f"* User will {'x' * 2_000} {dates}"], TODAY)
+    assert [len(line) for line in read] == [1_000]
 
 
 def test_ages_tell_only_the_twelve_newest_dates():
