@@ -41,10 +41,11 @@ def test_what_a_plain_writer_dated_ahead_is_bounded_when_it_is_adopted(client, p
     key = keys.of("harold").messages("t-1")
     said = {f'{{"id":"m-{n}","role":"user","content":"{n}"}}': now + HOUR + n for n in (2, 1, 3)}
     client.zadd(key, {**said, '{"id":"m-0","role":"user","content":"0"}': now - HOUR})
+    client.zadd(key, {'{"id":"m-4","role":"user","content":"4"}': float("inf")})
     run(adopt(keys, world.services.clock, "harold", "t-1", len))
     run(adopt(keys, world.services.clock, "harold", "t-1", len))
     scores = client.zrange(key, 0, -1, withscores=True)
-    assert [member[7:10] for member, _ in scores] == [b"m-0", b"m-1", b"m-2", b"m-3"]
+    assert [member[7:10] for member, _ in scores] == [b"m-0", b"m-1", b"m-2", b"m-3", b"m-4"]
     assert scores[0][1] == now - HOUR
     assert scores[-1][1] < now + HOUR / 2
 

@@ -1,5 +1,6 @@
 """How messages of plain ZADDs are accepted: counted, given an id, dated, or put into the quarantine with the reason."""
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
@@ -170,7 +171,7 @@ def _ordered_by(score: float, message: Message, now: int, from_end: int) -> floa
     at = to_ms(score) or to_ms(message.timestamp) or now
     if at > now:
         return now - from_end / 2_000
-    return score if round(score) == at else at
+    return score if math.isfinite(score) and round(score) == at else at
 
 
 def _parsed(member: bytes, cleaned: bytes, thread: str, resource: str, score: float) -> Message:
