@@ -233,11 +233,13 @@ def test_a_turn_of_nobody_names_what_is_missing_and_is_taken_once_it_is_there(fr
         assert an_agent.say("w2.1 hello", {"text": "w2.9"}).answer == "w2.9"
 
 
-def test_an_id_that_cannot_be_is_refused_with_what_can(framework, world, environ):
+def test_any_name_is_an_id_but_two_dots(framework, world, environ):
     with Agent(framework, **environ) as an_agent:
-        done = an_agent.say("w1.1 hello", {"text": "w1.9"}, resource="har old")
+        assert an_agent.say("w1.1 hello", {"text": "w1.9"}, resource="har old").answer == "w1.9"
+        done = an_agent.say("w2.1 hello", {"text": "w2.9"}, resource="..")
 
-    assert "A-Z a-z 0-9" in done.error
+    assert world.om.messages("har old", "t-1") == world.om.messages("har+_20old", "t-1") != []
+    assert ".." in done.error
     assert done.calls == []
 
 
