@@ -84,9 +84,9 @@ _CONFIGURATION = {
 }
 _BEGUN, _BEGUN_S = datetime.now(UTC), time.monotonic()
 _THREADS = "workers run tasks in threads"
-_REFUSED = {  # options of Celery's that would be passed over in silence, or end the worker at its first task
+_REFUSED = {  # Celery's options that it would ignore, or that would end the worker at its first task
     "pool": f"{_THREADS}; leave it out, and start several workers for several processes",
-    "autoscale": f"{_THREADS}, whose number is fixed; set it by --concurrency, and start more workers",
+    "autoscale": f"{_THREADS}, a fixed number of them; set --concurrency, and start more workers",
     "time-limit": f"{_THREADS}, which cannot be ended; set observer.timeout and reflection.timeout",
     "soft-time-limit": f"{_THREADS}, which cannot be interrupted; set observer.timeout and reflection.timeout",
     "max-tasks-per-child": f"{_THREADS}, not in child processes; leave it out",
@@ -200,14 +200,14 @@ def _log(**_: Any) -> None:
     ours = wiring.settings()
     ids = [spans.log_ids] if ours.memory.telemetry.logs else []
     log_to_stderr(level=ours.variable("OM_LOG_LEVEL") or "INFO", form=ours.variable("OM_LOG_FORMAT"), also=ids)
-    outages.heed()
+    outages.install()
 
 
 @worker_init.connect
 def _check_options(**_: Any) -> None:
-    """End at once where the command line asks for what a pool of threads cannot do.
+    """End at once if the command line has options that a pool of threads does not support.
 
-    Celery passes over `-P prefork`, its own default, where the configuration names another pool. So the words are read.
+    Celery ignores `-P prefork`, its default, where the configuration names another pool, so the arguments are parsed here.
     """
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("-P", "--pool")
@@ -231,10 +231,7 @@ def _check_archive(**_: Any) -> None:
 
 @worker_init.connect
 def _check_layout(**_: Any) -> None:
-    """End at once where workers of an incompatible version are alive: what they and this one write is not read alike.
-
-    One that starts later is named by `om doctor`.
-    """
+    """End at once if workers with another storage layout are alive. `om doctor` reports one that starts later."""
     ours = wiring.settings()
     with connected(ours.redis_url) as connection:
         other = foreign_worker(connection, keys_of(ours))

@@ -27,9 +27,9 @@ class ComposedFault(NamedTuple):
 
 
 def composed_faults(settings: Settings, keys: Keys, known: Collection[str]) -> Steps[list[ComposedFault]]:
-    """What keeps links of the agents that are configured or known from working.
+    """Faults of the links of all agents that have settings or are in `known`.
 
-    Links that the other memory does not permit, memories of threads, empty memories, and users of Redis without the right.
+    They are: links without consent, memories for each thread, empty memories, and Redis users with too few or too many rights.
     """
     agents = list(dict.fromkeys([*filter(is_one, settings.agents()), *known]))[:_MOST]
     links = {name: settings.links(name) for name in agents}
@@ -70,7 +70,7 @@ def _of_one(agents: tuple[str, ...], name: str, word: bytes | None, there: bool)
 
 
 def _beyond(agent: str, user: str, other: str) -> ComposedFault:
-    """A right that is left of a link that is no more."""
+    """A right of a Redis user that no link needs."""
     role = user.rpartition("/")[2]
     return ComposedFault(
         (agent,),

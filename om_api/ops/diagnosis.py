@@ -51,9 +51,9 @@ class Finding(NamedTuple):
 
 
 def of_servers(servers: Sequence[ServerInfo], unserved: int, *, refuses: bool = False) -> Iterator[Finding]:
-    """What is wrong with any server, by its address on a Cluster: what is well is said of all together.
+    """Problems of each server, on a Cluster with its address, and one line for all that is in order.
 
-    `refuses`: the store refused a write, and why was said already.
+    `refuses`: the store refused a write, which is reported already.
     """
     if len(servers) == 1 and not servers[0].node.address:
         yield from of_server(servers[0].info, servers[0].fsync, refuses=refuses)
@@ -79,7 +79,7 @@ def _without_replica(primaries: Iterable[ServerInfo]) -> Iterator[Finding]:
 
 
 def of_server(told: Mapping[str, str] | None, fsync: str | None, *, refuses: bool = False) -> Iterator[Finding]:
-    """Version, role, memory, eviction and files, as far as INFO and CONFIG may be asked; `refuses` as in `of_servers`."""
+    """Version, role, memory, eviction and files, where INFO and CONFIG are permitted; `refuses` as in `of_servers`."""
     if told is None:
         yield Finding(NOTE, "server", "cannot tell its version, memory and append-only file", _UNKNOWN)
         return
@@ -87,11 +87,9 @@ def of_server(told: Mapping[str, str] | None, fsync: str | None, *, refuses: boo
     if told.get("role") == "slave" and not refuses:
         yield Finding(ERROR, "server", "it is a replica", "point OM_REDIS_URL at the primary")
     memory = _memory(told)
-    yield (
-        memory._replace(level=NOTE, says=memory.says.removeprefix(_FULL))
-        if refuses and memory.level == ERROR
-        else memory
-    )
+    if refuses and memory.level == ERROR:
+        memory = memory._replace(level=NOTE, says=memory.says.removeprefix(_FULL))
+    yield memory
     yield eviction(told)
     yield from _files(told, fsync)
 
@@ -135,7 +133,7 @@ def _mb(number: str) -> str:
 
 
 def eviction(told: Mapping[str, str]) -> Finding:
-    """What becomes of memories when the server is full, by what INFO says."""
+    """What a full server does with memories, from its INFO."""
     policy = told.get("maxmemory_policy")
     if policy is None:
         return Finding(NOTE, "eviction", "cannot tell the policy", _UNKNOWN)
@@ -146,7 +144,7 @@ def eviction(told: Mapping[str, str]) -> Finding:
 
 
 def _files(told: Mapping[str, str], fsync: str | None) -> Iterator[Finding]:
-    """The append-only file and the snapshots: whether what is acknowledged gets to the disk."""
+    """The append-only file and the snapshots: whether acknowledged writes reach the disk."""
     yield _disk(told, fsync)
     for field, says in _FAILED.items():
         if told.get(field, "ok") != "ok":
@@ -160,8 +158,8 @@ def _disk(told: Mapping[str, str], fsync: str | None) -> Finding:
         says = "no append-only file: a restart loses what came after the last snapshot"
         return Finding(WARNING, "disk", says, "set appendonly yes")
     if told.get("aof_last_write_status", "ok") != "ok":
-        says = "the append-only file could not be written: what was acknowledged last is in memory only until it is"
-        return Finding(ERROR, "disk", says, "free disk space, and do not stop the server before this line is gone")
+        says = "writing the append-only file failed: the last acknowledged writes are in memory only until it succeeds"
+        return Finding(ERROR, "disk", says, "free disk space, and do not stop the server while this is reported")
     if fsync not in _FSYNC:
         return Finding(NOTE, "disk", "an append-only file; cannot tell appendfsync", _UNKNOWN)
     level, means = _FSYNC[fsync]
@@ -183,7 +181,7 @@ def of_clocks(mine: int, workers: Sequence[Worker]) -> Iterator[Finding]:
 
 
 def of_agents_clocks(ahead: Mapping[str, float]) -> Iterator[Finding]:
-    """Agents whose messages were dated ahead of the server's clock of late, with the most seconds."""
+    """Agents with messages that were recently dated ahead of the server's clock, each with its largest lead in seconds."""
     if ahead:
         says = f"{_some(ahead)}: messages dated up to {_span(1000 * max(ahead.values()))} ahead of the server"
         do = "set the clock of their writers, or write times with an offset; until then the order of arrival counts"
@@ -198,7 +196,7 @@ def of_workers(
     `refuses`: the store refuses writes, and with them the workers' signs of life.
     """
     if not workers and refuses:
-        says = "cannot tell which are alive: the store refuses what they write to say so"
+        says = "unknown which are alive: the store refuses their heartbeats"
         yield Finding(NOTE, "workers", says, "see the line `store`")
         return
     if not workers:
@@ -208,7 +206,7 @@ def of_workers(
     yield Finding(OK, "workers", f"{len(workers)} alive: {_some(worker.name for worker in workers)}")
     if foreign := [worker for worker in workers if worker.layout != LAYOUT]:
         says = f"{_some(worker.name for worker in foreign)}: of a version that writes memories in another layout"
-        yield Finding(ERROR, "workers", says, "stop them: what two layouts write is not read alike")
+        yield Finding(ERROR, "workers", says, "stop them: workers of two layouts damage each other's memories")
     others = sorted({worker.version for worker in workers} - {version})
     if others:
         yield Finding(NOTE, "workers", f"of version {', '.join(others)}; this is {version}", "upgrade what is older")
@@ -350,7 +348,7 @@ def of_hooks(faults: Iterable[HookFault]) -> Iterator[Finding]:
 
 
 def of_crashes(crashes: Iterable[Event], now: int) -> Iterator[Finding]:
-    """What worker processes froze at within a day: chunks with their crashes, or tasks that were about no chunk."""
+    """Chunks and other tasks at which worker processes froze within a day."""
     for each in crashes:
         if each.chunk:
             what = f"chunk {each.chunk} of {each.resource} (thread {each.thread})"
@@ -370,16 +368,16 @@ _STACKS = "the worker's log shows where it was (worker_frozen, and the stacks af
 
 
 def of_model_faults(faults: Iterable[ModelFault]) -> Iterator[Finding]:
-    """Models that answer what cannot be used, and scopes whose reflections fail."""
+    """Models with unusable answers, and scopes with failing reflections."""
     for fault in faults:
         role, times = _ROLES[fault.task], f"{amount(fault.times, 'time')} within two hours"
         if fault.model:
             quote = f': "{fault.quote}"' if fault.quote else ""
             says = f"{fault.scope}: {fault.model} as {role.capitalize()} {_UNUSABLE[fault.why]}, {times}{quote}"
-            do = f"name another {role}_model, or try {_PROMPTS[role]}: condensed (docs/models.md says what happens meanwhile)"
+            do = f"name another {role}_model, or try {_PROMPTS[role]}: condensed; docs/models.md describes both"
         else:
             says = f"{fault.scope}: its reflections fail ({fault.why}), {times}; its observations stay as they are"
-            do = "read why in the workers' log (reflected, outcome failed); docs/troubleshooting.md says what to do"
+            do = "read the reason in the workers' log (reflected, outcome failed), then see docs/troubleshooting.md"
         yield Finding(WARNING, "models", says, do)
 
 

@@ -112,12 +112,10 @@ def _store(settings: Settings, connection: Connection) -> Iterator[Finding]:
 
 
 def _crashes(keys: Keys, now: int) -> Steps[list[Event]]:
-    """The newest event of each chunk, its halves included, or task, that worker processes froze at within a day."""
-    told = yield from event_stream.newest(keys, Wanted(kinds=("crashed",)), _MOST_CRASHES)
-    newest = {
-        (each.resource, root(each.chunk or ""), each.task): each for each in told.events if now - each.at < _DAY_MS
-    }
-    return [*newest.values()]
+    """The newest crash within a day of each chunk, with its halves, and of each task."""
+    page = yield from event_stream.newest(keys, Wanted(kinds=("crashed",)), _MOST_CRASHES)
+    recent = (each for each in page.events if now - each.at < _DAY_MS)
+    return [*{(each.resource, root(each.chunk or ""), each.task): each for each in recent}.values()]
 
 
 def _waiting(keys: Keys, connection: Connection, now: int) -> Iterator[Finding]:

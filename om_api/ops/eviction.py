@@ -1,4 +1,4 @@
-"""Servers that drop keys when they are full: said at the start of workers, of the API and of `om up`, and by `om doctor`."""
+"""Servers that evict keys when they are full: a warning of workers, the API and `om up` at their start, and of `om doctor`."""
 
 from collections.abc import Iterator
 
@@ -14,13 +14,13 @@ _TIMEOUT_S = 2.0
 
 
 def evicting(settings: Settings) -> Iterator[Finding]:
-    """The store and the broker, as far as their policy may drop keys; nothing for a server that cannot be asked."""
+    """A finding for the store and for the broker if its policy evicts keys; none if it cannot be asked."""
     yield from _of("store", settings.redis_url)
     yield from of_broker(settings)
 
 
 def of_broker(settings: Settings) -> Iterator[Finding]:
-    """The same of the broker alone, where it is a Redis, and another server than the store."""
+    """The same for a broker on a Redis server that is not the store."""
     try:
         url = settings.broker_url
     except SettingsError:

@@ -1,4 +1,4 @@
-"""Scopes for which a model gives answers that cannot be used, and those that are not reflected any more, from recent events."""
+"""Models with unusable answers and scopes with failing reflections, from recent events."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -12,15 +12,15 @@ from om_api.store.memory import due
 from om_api.store.memory.keys import Keys
 
 _LATE_MS = 2 * 3_600_000
-_MOST = 1_000  # events that are looked at
+_MOST = 1_000  # events that are read
 _KINDS = ("answer_unusable", "failed", "drafted", "reflected")
 
 
 class ModelFault(NamedTuple):
-    """What went wrong in a scope within two hours, how often, and why the last time.
+    """A fault of a scope within two hours: how many `times`, and `why` the last time.
 
-    `task` is observe or reflect. `model` is "" where the task failed as a whole. `quote` is of the last answer, "" if nothing
-    of it may be shown.
+    `task` is observe or reflect. `model` is "" where the whole task failed. `quote` is from the last answer, "" if none of it
+    may be shown.
     """
 
     scope: Scope
@@ -32,11 +32,13 @@ class ModelFault(NamedTuple):
 
 
 def recent(keys: Keys) -> Steps[list[ModelFault]]:
-    """The faults of the last two hours. A scope that was reflected since its reflections failed is well."""
+    """The faults of the last two hours. A successful reflection ends the failures of its scope."""
     now = yield from due.server_ms()
-    told = yield from event_stream.newest(keys, Wanted(kinds=_KINDS), _MOST)
+    page = yield from event_stream.newest(keys, Wanted(kinds=_KINDS), _MOST)
     unusable, failing = (defaultdict[tuple[Scope, str, str], list[Event]](list) for _ in range(2))
-    for event in (event for event in told.events if now - event.at <= _LATE_MS):
+    for event in page.events:
+        if now - event.at > _LATE_MS:
+            continue
         scope = Scope(event.resource, event.thread)
         if event.kind == "answer_unusable":
             unusable[scope, event.task or "", event.model or ""].append(event)

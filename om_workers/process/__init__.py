@@ -1,1 +1,1 @@
-"""What a worker process is beside its work: leases kept alive, signs of life, its stop and its watchdog, and what it tells."""
+"""The worker process: leases, presence, stop, watchdog, events and counters."""

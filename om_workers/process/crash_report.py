@@ -1,4 +1,4 @@
-"""Reports a worker that froze: a line of log, an event for each unit of work to blame, and a mark on its chunks.
+"""Reports a frozen worker: a log line, an event for each suspected unit of work, and a crash counted on its chunks.
 
 `python -m om_workers.process.crash_report` reads a Freeze as JSON from stdin. The watchdog runs it before it ends the worker.
 """
@@ -22,7 +22,7 @@ _log = structlog.get_logger("om_workers")
 
 
 class Freeze(msgspec.Struct, frozen=True):
-    """A worker that gave no sign of life for `seconds`; each of `units` is a task's name and its ids."""
+    """A worker that sent no heartbeat for `seconds`; each of `units` is a task's name and its ids."""
 
     id: str
     pid: int
@@ -31,25 +31,26 @@ class Freeze(msgspec.Struct, frozen=True):
 
 
 class CrashReport:
-    """Tells the store of a freeze. Chunks are blamed in Lua: one that was stored meanwhile is not."""
+    """Records a freeze in the store. A script counts the crashes, and skips a chunk that was observed meanwhile."""
 
     def __init__(self, connection: Connection, keys: Keys, events: EventPublisher) -> None:
         self._run, self._keys, self._events = connection.run, keys, events
 
     def send(self, freeze: Freeze) -> None:
-        """Blame the chunks at work, and publish an event of each; put off what is no chunk's. Raises StoreError."""
+        """Count a crash of each chunk and publish an event; postpone the scope of another task. Raises StoreError."""
         for task, *ids in freeze.units:
             what = ids[0] if ids else ""
-            blamed = self._blamed(what, ids[1:], freeze.id) if task == "om.observe_chunk" else []
-            for chunk, crashes in blamed:
+            crashed = self._count(what, ids[1:], freeze.id) if task == "om.observe_chunk" else []
+            for chunk, crashes in crashed:
                 self._events.crashed(what, task, chunk, crashes)
-            if not blamed:
-                self._put_off(task, what)
+            if not crashed:
+                self._postpone(task, what)
                 self._events.crashed(what, task)
         if not freeze.units:
             self._events.crashed("", "")
 
-    def _blamed(self, scope: str, ids: list[str], by: str) -> list[tuple[ChunkSummary, int]]:
+    def _count(self, scope: str, ids: list[str], by: str) -> list[tuple[ChunkSummary, int]]:
+        """The chunks that are still to be observed, each with its crashes so far."""
         resource = Scope.parse(scope).resource
         found = ((name, self._run(chunks.crashed(self._keys, resource, name, by))) for name in ids)
         return [
@@ -58,8 +59,8 @@ class CrashReport:
             if crash
         ]
 
-    def _put_off(self, task: str, scope: str) -> None:
-        """Have a scope looked at some minutes later: what froze this worker would freeze the next one at once."""
+    def _postpone(self, task: str, scope: str) -> None:
+        """Make a scope due some minutes later, so that it does not freeze the next worker at once."""
         if task in {"om.observe", "om.observe_chunk", "om.reflect"}:
             index = self._keys.due_reflect if task == "om.reflect" else self._keys.due_observe
             at = self._run(due.server_ms()) + model_cooldown.WAIT_S * 1000
@@ -67,7 +68,7 @@ class CrashReport:
 
 
 def main() -> None:
-    """Report what stdin says."""
+    """Report the freeze that stdin describes."""
     freeze = msgspec.json.decode(sys.stdin.buffer.read(), type=Freeze)
     settings = load_settings()
     log_to_stderr(level=settings.variable("OM_LOG_LEVEL") or "INFO", form=settings.variable("OM_LOG_FORMAT"))

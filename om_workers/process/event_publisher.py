@@ -94,7 +94,7 @@ class EventPublisher:
             self.tell(_of_chunk(kinds[did], scope, chunk))
 
     def adopted(self, resource: str, thread: str, adopted: Adopted | None) -> None:
-        """Messages that a plain client wrote could not be accepted, or were dated ahead, if there were any."""
+        """Messages of a plain writer were quarantined, or dated ahead of the server's clock."""
         if adopted and adopted.ahead:
             with suppress(StoreError):
                 event = self._run(clock_reports.note(self._keys, resource, adopted.ahead, adopted.ahead_ms))
@@ -154,17 +154,21 @@ class EventPublisher:
         self.tell(Event(kind="failed", resource=resource, thread=thread, task=task, why=why(error)))
 
     def crashed(self, what: str, task: str, chunk: ChunkSummary | None = None, crashes: int | None = None) -> None:
-        """A worker process froze at a unit of work, of a chunk where it is to blame ("": at none), and is ended."""
+        """A worker process froze and is ended: at work on `what` ("": on nothing), and on a `chunk` that crashed so often."""
         resource, thread = self._named(what) if what else ("", None)
-        said: dict[str, Any] = {"thread": thread, **(chunk._asdict() if chunk else {})}
-        self.tell(Event(kind="crashed", resource=resource, task=task or None, crashes=crashes, **said))
+        fields: dict[str, Any] = {"thread": thread, **(chunk._asdict() if chunk else {})}
+        self.tell(Event(kind="crashed", resource=resource, task=task or None, crashes=crashes, **fields))
 
     def answer_unusable(
         self, scope: Scope, task: str, model: str, why: UnusableWhy, quote: str = "", loss: float | None = None
     ) -> None:
-        """A model's answer was not used; `quote` is a line of the prompt or a set phrase, never a word of a message."""
-        said: dict[str, Any] = {"task": task, "model": model, "why": why, "loss": loss, "quote": quote or None}
-        self.tell(Event(kind="answer_unusable", resource=scope.resource, thread=scope.thread, **said))
+        """A model's answer was not used; `quote` is of the prompt or a set phrase, never of a message."""
+        self.tell(
+            Event(
+                kind="answer_unusable", resource=scope.resource, thread=scope.thread, task=task, model=model,
+                why=why, loss=loss, quote=quote or None,
+            )
+        )  # fmt: skip
 
     def _named(self, what: str) -> tuple[str, str | None]:
         if key := self._keys.parse_messages(what):

@@ -59,7 +59,7 @@ class Presence:
 
 
 def foreign_worker(connection: Connection, keys: Keys) -> Worker | None:
-    """A live worker that writes memories in another layout than this process would; None also where the store is away."""
+    """A live worker whose storage layout differs from this process's; None also while the store is unreachable."""
     with suppress(StoreError):
         return next((each for each in connection.run(health.workers(keys)) if each.layout != presence.LAYOUT), None)
     return None

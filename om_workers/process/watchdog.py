@@ -1,8 +1,8 @@
-"""A worker's side of its watchdog: signs of life, and which units of work its threads are at.
+"""A worker's side of its watchdog: sends heartbeats, and the unit of work of each thread.
 
 Code in C that holds the GIL (a pattern that backtracks, a parser that hangs) stops every thread of a process, signal handlers
-included. A process outside (watchdog_process.py) sees that no sign of life comes, and ends the worker; whoever supervises
-it (systemd, Docker, `om up`) starts it again.
+included. A separate process (watchdog_process.py) misses the heartbeats and ends the worker. Its supervisor (systemd, Docker,
+`om up`) starts it again.
 """
 
 import ctypes
@@ -21,13 +21,13 @@ import structlog
 
 from om_api.store.memory import due
 
-FROZEN_S = due.LEASE_MS / 6_000  # well within a lease: no other worker takes up what a frozen one holds
-_BEATS = 5  # signs of life in these seconds
+FROZEN_S = due.LEASE_MS / 6_000  # well within a lease: no other worker takes the scope of a frozen one
+_BEATS = 5  # heartbeats in these seconds
 _log = structlog.get_logger("om_workers")
 
 
 class Watchdog:
-    """One process's watchdog; its threads may share it. Does nothing before `begin`."""
+    """The watchdog of one process, shared by its threads. Does nothing before `begin`."""
 
     def __init__(self, frozen_s: float = FROZEN_S) -> None:
         self._frozen_s = frozen_s
@@ -36,7 +36,7 @@ class Watchdog:
         self._units: dict[int, list[str]] = {}
 
     def begin(self) -> None:
-        """Start the watchdog of this process, and give signs of life from now on; a watchdog that ends is started again."""
+        """Start the watchdog process and the heartbeats; a watchdog process that ends is started again."""
         faulthandler.enable()
         if os.getpid() == 1:
             _end_on_abort()
@@ -44,22 +44,22 @@ class Watchdog:
 
     @contextmanager
     def at_work(self, task: str, *ids: str) -> Iterator[None]:
-        """Say that this thread works at a unit of work while the block runs; of ids alone, never of what a message says."""
+        """Report that this thread works on a unit of work while the block runs: ids only, no text of messages."""
         thread = threading.get_native_id()
-        self._say(thread, [task, *ids])
+        self._report(thread, [task, *ids])
         try:
             yield
         finally:
-            self._say(thread, [])
+            self._report(thread, [])
 
-    def _say(self, thread: int, unit: list[str]) -> None:
+    def _report(self, thread: int, unit: list[str]) -> None:
         with self._guard:
             self._units[thread] = unit
             self._write(_line(thread, unit))
 
     def _write(self, line: bytes) -> None:
         if self._process and self._process.stdin:
-            with suppress(BlockingIOError, BrokenPipeError):  # it is stopped, or gone: `_beat` starts another one
+            with suppress(BlockingIOError, BrokenPipeError):  # it is stopped, or has ended: `_beat` starts a new one
                 os.write(self._process.stdin.fileno(), line)
 
     def _beat(self) -> None:
@@ -75,8 +75,8 @@ class Watchdog:
             _log.warning("watchdog_ended", code=self._process.returncode)
         command = [sys.executable, "-m", "om_workers.process.watchdog_process", str(os.getpid()), str(self._frozen_s)]
         try:
-            self._process = subprocess.Popen(command, stdin=subprocess.PIPE, bufsize=0)  # noqa: S603 -- our own words
-        except OSError as error:  # no process may be made now: the next beat tries again
+            self._process = subprocess.Popen(command, stdin=subprocess.PIPE, bufsize=0)  # noqa: S603 -- fixed arguments
+        except OSError as error:  # no process can be started now: the next heartbeat tries again
             _log.warning("watchdog_not_started", error=str(error)[:200])
             return
         if self._process.stdin:
@@ -90,10 +90,10 @@ def _line(thread: int, unit: list[str]) -> bytes:
 
 
 def _end_on_abort() -> None:
-    """Have SIGABRT end this process though it is the first one of a container.
+    """Make SIGABRT end this process although it is process 1 of a container.
 
-    The kernel delivers no signal to such a process that it has no handler for, not even SIGKILL from within the container. A
-    handler in Python waits for the GIL; `_exit` of the C library does not. faulthandler calls it once it has written the stacks.
+    The kernel delivers to process 1 only signals that it has a handler for, and no SIGKILL from within the container. A
+    handler in Python waits for the GIL; `_exit` of the C library does not. faulthandler calls it after writing the stacks.
     """
     library = ctypes.CDLL(None)
     faulthandler.disable()

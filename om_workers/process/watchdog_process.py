@@ -1,10 +1,10 @@
 """Ends a worker whose GIL is held: `python -m om_workers.process.watchdog_process PID SECONDS`.
 
-The worker writes to stdin: an empty line as a sign of life, and a line of JSON when a thread begins or ends a unit of work. A
-worker that writes nothing for SECONDS and uses the CPU meanwhile is reported (crash_report.py) and ended. The process ends with
-its worker, whose end closes stdin.
+The worker writes to stdin: an empty line as a heartbeat, and a line of JSON when a thread begins or ends a unit of work. A
+worker that writes nothing for SECONDS and uses the CPU meanwhile is reported (crash_report.py) and ended. The process ends
+when its worker ends and stdin is closed.
 
-Only the standard library is imported here: each worker has such a process for as long as it lives.
+It imports the standard library only, because each worker has such a process and its memory counts.
 """
 
 import json
@@ -21,7 +21,7 @@ from uuid import uuid4
 
 _LOOKS = 10  # in the seconds after which a silent worker is frozen
 _BUSY = 0.5  # CPU seconds a second: less is a worker that waits, is swapped out, or has no CPU to run on
-_WAITING = 12  # times these seconds: a GIL that is held by what waits for ever
+_WAITING = 12  # times these seconds: the GIL is held by code that waits for ever
 _UNMEASURED = 2  # the same where the system has no /proc
 _REPORT_S = 5.0
 _DUMP_S = 2.0  # for the stacks of all threads to be written
@@ -36,7 +36,7 @@ class CpuUsage(NamedTuple):
 
     @classmethod
     def of(cls, pid: int, thread: int | None = None) -> "CpuUsage | None":
-        """What Linux says of a process or one of its threads; None elsewhere, or when it is gone."""
+        """The usage of a process or one of its threads; None if it has ended, or where there is no /proc."""
         path = Path(f"/proc/{pid}/stat" if thread is None else f"/proc/{pid}/task/{thread}/stat")
         try:
             state, *fields = path.read_text("utf-8", "replace").rpartition(")")[2].split()
@@ -46,9 +46,9 @@ class CpuUsage(NamedTuple):
 
 
 class Silence:
-    """For how many looks a worker gave no sign of life.
+    """How many looks in a row saw no heartbeat.
 
-    A machine that sleeps, or a pair of processes that is paused, looks no more often for it: time itself is not measured.
+    Looks are counted instead of seconds, so that a machine that sleeps, or a paused pair of processes, adds none.
     """
 
     def __init__(self, limit: float) -> None:
@@ -58,15 +58,15 @@ class Silence:
 
     @property
     def seconds(self) -> float:
-        """The time of so many looks."""
+        """The time that these looks took."""
         return self._looks * self._limit / _LOOKS
 
-    def broken(self) -> None:
-        """Begin anew: there was a sign of life."""
+    def reset(self) -> None:
+        """Start over after a heartbeat."""
         self._looks, self._cpu_s = 0, None
 
-    def lasts(self, usage: CpuUsage | None) -> bool:
-        """Note that a look saw no sign of life; whether the worker is frozen. `usage` is None where it cannot be read."""
+    def count(self, usage: CpuUsage | None) -> bool:
+        """Count a look without a heartbeat; whether the worker is frozen. `usage` is None where it cannot be read."""
         if usage and (usage.stopped or self._cpu_s is None):
             self._looks, self._cpu_s = 0, usage.cpu_s
         self._looks += 1
@@ -90,41 +90,42 @@ class Watch:
         """Watch; True when the worker is frozen, False when it has ended."""
         while True:
             if select.select([0], [], [], self._limit / _LOOKS)[0]:
-                if not (said := os.read(0, _READ)):
+                data = os.read(0, _READ)
+                if not data:
                     return False
-                self._silence.broken()
+                self._silence.reset()
                 self._before = {}
-                self._hear(said)
-            elif self._silence.lasts(CpuUsage.of(self._pid)):
+                self._parse(data)
+            elif self._silence.count(CpuUsage.of(self._pid)):
                 return True
             else:
                 self._before = self._before or {thread: CpuUsage.of(self._pid, thread) for thread in self._units}
 
-    def _hear(self, said: bytes) -> None:
-        *lines, self._rest = (self._rest + said).split(b"\n")
+    def _parse(self, data: bytes) -> None:
+        *lines, self._rest = (self._rest + data).split(b"\n")
         for line in filter(None, lines):
             with suppress(ValueError):  # a line that a full pipe cut off
                 thread, unit = json.loads(line)
                 self._units[thread] = unit
         self._units = {thread: unit for thread, unit in self._units.items() if unit}
 
-    def blamed(self) -> list[Sequence[str]]:
-        """The units of work whose thread used the CPU during the silence; all where that cannot be measured.
+    def suspects(self) -> list[Sequence[str]]:
+        """The units of work whose threads used the CPU during the silence; all where that cannot be measured.
 
-        A thread that waits for a model used none: what it works at is not to blame.
+        A thread that waits for a model uses none, so its unit of work is not to blame.
         """
-        now = {thread: CpuUsage.of(self._pid, thread) for thread in self._units}
-        return [unit for thread, unit in self._units.items() if self._is_busy(self._before.get(thread), now[thread])]
+        return [unit for thread, unit in self._units.items() if self._was_busy(thread)]
 
-    def _is_busy(self, before: CpuUsage | None, now: CpuUsage | None) -> bool:
+    def _was_busy(self, thread: int) -> bool:
+        before, now = self._before.get(thread), CpuUsage.of(self._pid, thread)
         return before is None or now is None or now.cpu_s - before.cpu_s >= _BUSY * self._limit / 2
 
     def end(self) -> None:
-        """Report, then end the worker: SIGABRT has it write the stacks of its threads, where faulthandler is on."""
-        report = {"id": uuid4().hex, "pid": self._pid, "seconds": self._silence.seconds, "units": self.blamed()}
+        """Report, then end the worker. On SIGABRT it writes the stacks of its threads (faulthandler)."""
+        report = {"id": uuid4().hex, "pid": self._pid, "seconds": self._silence.seconds, "units": self.suspects()}
         command = [sys.executable, "-m", "om_workers.process.crash_report"]
         with suppress(subprocess.TimeoutExpired):  # the store is away: the worker is ended all the same
-            subprocess.run(command, input=json.dumps(report).encode(), timeout=_REPORT_S, check=False)  # noqa: S603 -- our own words
+            subprocess.run(command, input=json.dumps(report).encode(), timeout=_REPORT_S, check=False)  # noqa: S603 -- fixed arguments
         for number in (signal.SIGABRT, signal.SIGKILL):
             if os.getppid() == self._pid:  # else it has ended
                 os.kill(self._pid, number)
@@ -138,13 +139,8 @@ class Watch:
 
 def main(pid: int, limit: float) -> None:
     """Watch a worker until it ends, or end it."""
-    for number in (
-        signal.SIGINT,
-        signal.SIGTERM,
-        signal.SIGQUIT,
-        signal.SIGHUP,
-    ):  # for the worker, not for its watchdog
-        signal.signal(number, signal.SIG_IGN)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)  # sent to the process group: they are for the worker
     watch = Watch(pid, limit)
     if watch.until_frozen():
         watch.end()

@@ -39,9 +39,9 @@ def queue_arguments(url: str) -> dict[str, str] | None:
 
 
 def address(url: str) -> tuple[str, dict[str, Any], dict[str, Any] | None]:
-    """A broker's URL as kombu takes it, and the transport and TLS options that go with it; raises SettingsError.
+    """A broker's URL in kombu's form, with its transport and TLS options; raises SettingsError.
 
-    Sentinel is written another way, and has no TLS. With TLS the certificate is checked unless the URL says otherwise.
+    kombu has its own form for Sentinel, without TLS. With TLS the certificate is checked unless the URL disables that.
     """
     if is_rabbitmq(url) or not is_redis_url(url):
         return url, dict(_OF_RABBITMQ) if is_rabbitmq(url) else {}, None

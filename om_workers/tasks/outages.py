@@ -1,4 +1,4 @@
-"""A broker that is away or full: one line when that begins and one when it is over, in place of Celery's line for each retry."""
+"""Outages of the broker: one log line when one begins and one when it ends, instead of Celery's line for each retry."""
 
 import logging
 from typing import Any
@@ -7,25 +7,26 @@ import structlog
 
 from om_api.settings import Settings
 
-_FAILED = (  # how what Celery logs of it begins, most of it with a traceback
+_FAILED = (  # beginnings of Celery's messages, most of which come with a traceback
     "consumer: Cannot connect to",
     "consumer: Connection to broker lost",
     "Frequent restarts detected",
     "Message Error: ",  # the beat's, of a tick that was not sent
 )
 _READY = "%s ready."  # a worker consumes, at its start and again after each outage
+_REMEDY = "check that the broker runs, has memory and takes writes (om doctor); due work waits in the store and is sent later"
 _log = structlog.get_logger("om_workers")
 
 
 class BrokerOutages(logging.Filter):
-    """Of a handler: drops what Celery logs of a broker that fails, and says so once until it is back."""
+    """A filter of log handlers that replaces Celery's messages about a failing broker by one line an outage."""
 
     def __init__(self) -> None:
         super().__init__()
         self._away = False
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Whether a record is logged as it is."""
+        """Whether a record is logged."""
         text = str(record.msg)
         if text.startswith(_FAILED):
             if not self._away:
@@ -37,13 +38,10 @@ class BrokerOutages(logging.Filter):
         return True
 
     def over(self) -> None:
-        """Take note that the broker takes what it is sent."""
+        """The broker takes tasks again."""
         if self._away:
             self._away = False
             _log.info("broker_back")
-
-
-_REMEDY = "see that it runs, has memory and takes writes (om doctor); what is due waits in the store, and is sent once it is back"
 
 
 def _why(record: logging.LogRecord) -> str:
@@ -55,7 +53,7 @@ def _why(record: logging.LogRecord) -> str:
 outages = BrokerOutages()
 
 
-def heed() -> None:
-    """Have every handler of this process' log pass records by `outages`."""
+def install() -> None:
+    """Add `outages` to every log handler of this process."""
     for handler in logging.getLogger().handlers:
         handler.addFilter(outages)

@@ -11,11 +11,11 @@ from om_api.store.memory.keys import Keys
 
 _HOUR_S = 3_600
 _LATE_MS = 2 * _HOUR_S * 1_000
-_MOST = 200  # events that are looked at
+_MOST = 200  # events that are read
 
 
 def note(keys: Keys, resource: str, messages: int, ahead_ms: int) -> Steps[Event | None]:
-    """Count messages dated ahead of the server; the event to publish, unless one of this agent was within the hour."""
+    """Count messages dated ahead of the server; the event to publish, at most one an agent and hour."""
     yield from stream.add(keys, {resource: {"ahead": messages}})
     hour = int(time.time()) // _HOUR_S
     if not (yield from stream.first_to_tell(keys, f"clock_ahead:{hour}:{resource}")):
@@ -24,11 +24,11 @@ def note(keys: Keys, resource: str, messages: int, ahead_ms: int) -> Steps[Event
 
 
 def agents(keys: Keys) -> Steps[dict[str, float]]:
-    """Agents whose messages were dated ahead within two hours, with the most seconds."""
+    """Agents with messages dated ahead within two hours, each with its largest lead in seconds."""
     now = yield from due.server_ms()
-    told = yield from stream.newest(keys, Wanted(kinds=("clock_ahead",)), _MOST)
+    page = yield from stream.newest(keys, Wanted(kinds=("clock_ahead",)), _MOST)
     found: defaultdict[str, float] = defaultdict(float)
-    for event in told.events:
+    for event in page.events:
         if now - event.at <= _LATE_MS:
             found[event.resource] = max(found[event.resource], event.seconds or 0.0)
     return dict(found)

@@ -35,7 +35,7 @@ def test_what_a_server_tells_is_judged():
         ({"used_memory": "10001"}, "always", ERROR, "memory", "out of memory"),
         ({"maxmemory_policy": "allkeys-lru"}, "always", ERROR, "eviction", "allkeys-lru"),
         ({"aof_enabled": "0"}, None, WARNING, "disk", "no append-only file"),
-        ({"aof_last_write_status": "err"}, "everysec", ERROR, "disk", "acknowledged last is in memory only"),
+        ({"aof_last_write_status": "err"}, "everysec", ERROR, "disk", "last acknowledged writes are in memory only"),
         ({"aof_last_bgrewrite_status": "err"}, "always", WARNING, "disk", "the last rewrite"),
         ({"rdb_last_bgsave_status": "err"}, "always", WARNING, "disk", "the last snapshot failed"),
         ({}, "no", WARNING, "disk", "half minute"),

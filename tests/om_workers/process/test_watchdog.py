@@ -24,7 +24,7 @@ LOOKS = 10  # in the limit
 
 def _looks_until_frozen(usages):
     silence = Silence(1.0)
-    return next((look for look, usage in enumerate(usages, 1) if silence.lasts(usage)), None)
+    return next((look for look, usage in enumerate(usages, 1) if silence.count(usage)), None)
 
 
 def test_silence_is_a_freeze_only_of_a_worker_that_computes_or_waits_for_very_long():
@@ -42,22 +42,22 @@ def test_silence_is_a_freeze_only_of_a_worker_that_computes_or_waits_for_very_lo
         assert _looks_until_frozen(usages) == frozen_at, case
     silence = Silence(1.0)
     for usage in computes[: LOOKS - 1]:
-        silence.lasts(usage)
-    silence.broken()
-    assert not any(silence.lasts(usage) for usage in computes[: LOOKS - 1])
+        silence.count(usage)
+    silence.reset()
+    assert not any(silence.count(usage) for usage in computes[: LOOKS - 1])
 
 
 def test_only_what_a_thread_that_computed_worked_at_is_to_blame(monkeypatch):
     """Catches a chunk that waits for its model in the process that another one freezes: twice, and it was quarantined."""
     watch, cpu_s = Watch(7, 1.0), {1: 0.0, 2: 3.0}
     monkeypatch.setattr(CpuUsage, "of", lambda _, thread: CpuUsage(cpu_s[thread]) if thread in cpu_s else None)
-    watch._hear(b'[1, ["om.observe_chunk", "alice", "c1"]]\n[2, ["om.observe_chunk", "bob", "c2"]]\n[3, ["om.ref')
-    watch._hear(b'lect", "carl"]]\n[3, []]\nnot JSON\n')
+    watch._parse(b'[1, ["om.observe_chunk", "alice", "c1"]]\n[2, ["om.observe_chunk", "bob", "c2"]]\n[3, ["om.ref')
+    watch._parse(b'lect", "carl"]]\n[3, []]\nnot JSON\n')
     watch._before = {thread: CpuUsage.of(7, thread) for thread in cpu_s}
     cpu_s[1] = 0.6
-    assert watch.blamed() == [["om.observe_chunk", "alice", "c1"]]
+    assert watch.suspects() == [["om.observe_chunk", "alice", "c1"]]
     cpu_s.clear()
-    assert len(watch.blamed()) == 2, "where it cannot be measured"
+    assert len(watch.suspects()) == 2, "where it cannot be measured"
 
 
 def _report(store, *units, by="f1"):
