@@ -14,7 +14,9 @@ _FAILED = (  # beginnings of Celery's messages, most of which come with a traceb
     "Message Error: ",  # the beat's, of a tick that was not sent
 )
 _READY = "%s ready."  # a worker consumes, at its start and again after each outage
-_REMEDY = "check that the broker runs, has memory and takes writes (om doctor); due work waits in the store and is sent later"
+_REMEDY = (
+    "check that the broker runs, has memory and takes writes (om doctor); due work waits in the store and is sent later"
+)
 _log = structlog.get_logger("om_workers")
 
 
