@@ -61,7 +61,7 @@ def held(settings: Settings, keys: Keys, resource: str, work: Work) -> Steps[Hel
         return Held(
             f"{', '.join(names)} could observe nothing, not even what is harmless,", now + left if left > 0 else None
         )
-    return (yield from _resting(settings, keys, names, now))
+    return (yield from _resting(settings, keys, resource, names, now))
 
 
 def _off(agent: MemorySettings) -> str:
@@ -77,7 +77,7 @@ def _spent(settings: Settings, keys: Keys, resource: str, now: int) -> Steps[Hel
     return None
 
 
-def _resting(settings: Settings, keys: Keys, names: Sequence[str], now: int) -> Steps[Held | None]:
+def _resting(settings: Settings, keys: Keys, resource: str, names: Sequence[str], now: int) -> Steps[Held | None]:
     """The models of a list where every one of them rests: until the first of them may be asked again.
 
     Extractive steps in for models that failed, never for one that its provider refuses for a while.
@@ -85,7 +85,7 @@ def _resting(settings: Settings, keys: Keys, names: Sequence[str], now: int) -> 
     real = [name for name in names if not prices.is_extractive(name, settings.models)]
     answering = {name: models.answering(settings, name) for name in real}
     every = sorted({one for some in answering.values() for one in some})
-    states = yield from if_permitted(breaker.states(keys, every), {})
+    states = yield from if_permitted(breaker.states(keys, every, resource), {})
     waits = [_wait([states[one] for one in some if one in states], len(some)) for some in answering.values()]
     words = {states[one].word for one in every if one in states}
     if not all(waits) or (len(real) < len(names) and "busy" not in words):

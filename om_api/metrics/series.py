@@ -174,8 +174,9 @@ SERIES = (
         "gauge",
         ("model", "state"),
         "cortex_om_breaker_state",
-        "1 for the state that a model's breaker is in: closed, open (it failed), held (it refused calls, fewer are made at once)"
-        " or busy (it refused all of them, and asked for a pause); else 0.",
+        "1 for the state that a model's breaker is in: closed, open (it failed), partial (it failed for one agent, which alone"
+        " waits), held (it refused calls, fewer are made at once) or busy (it refused all of them, and asked for a pause);"
+        " else 0.",
         "`P:lock:breaker:{<name>}`",
     ),
     _gauge(
@@ -210,4 +211,4 @@ SERIES = (
 OTHER = "(other)"  # as resource_id: those without a label of their own together; no resource can be called so
 EVERYBODY = "(all)"  # as resource_id: the budget of all together
 DELIVERIES = ("delivered", "failed", "dead", "dropped", "missed")
-STATES = ("closed", "held", "open", "busy")
+STATES = ("closed", "held", "partial", "open", "busy")

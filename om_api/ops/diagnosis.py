@@ -412,6 +412,10 @@ def of_breakers(states: Mapping[str, BreakerState]) -> Iterator[Finding]:
             how = f"for {_span(1000 * state.wait)} more" if state.wait else "until one call shows that it answers again"
             says = f"{name} is passed over {how}: it failed {state.failures:,} times in a row"
             yield Finding(WARNING, "models", says, _BREAKER)
+        elif state.word == "partial":
+            alone = f"for {state.agent or 'test calls'} alone, for {_span(1000 * state.wait)} more"
+            says = f"{name} is passed over {alone}: it failed again and again"
+            yield Finding(WARNING, "models", says, _BREAKER_OF_ONE)
         elif state.word == "busy":
             says = f"{name} is passed over for {_span(1000 * state.wait)} more: its provider asked for a pause (429)"
             yield Finding(NOTE, "models", says, _LIMITS)
@@ -489,6 +493,10 @@ _UNUSABLE = {
     "loss": "loses more than reflection.max_loss permits",
 }
 _LIMITS = "if that does not end, give it limits below the provider's, or raise those"
+_BREAKER_OF_ONE = (
+    "read why in the workers' log (outcome failed), and look at this agent's instruction, prompt and timeouts; where it is the "
+    "only one that asks, mend key, address or network"
+)
 _BREAKER = (
     "read why in the workers' log (outcome failed); mend key, address or network: it is asked again by itself; another model "
     "in its list answers meanwhile"

@@ -56,14 +56,15 @@ class Admission:
         self._stopping = stopping or Stopping()
 
     @contextmanager
-    def admit(self, model: str, rate: Rate, tokens: int, timeout: float) -> Iterator[Passage]:
-        """Let a call of `tokens` and at most `timeout` s through while the block runs.
+    def admit(self, model: str, rate: Rate, tokens: int, timeout: float, resource: str = "") -> Iterator[Passage]:
+        """Let a call of `tokens` and at most `timeout` s through while the block runs; `resource` is the agent it is made for.
 
-        Raises PassedOverError while the breaker is open, and ModelError with a `retry_after` while the provider refuses all
-        calls, or when limits would keep the call waiting for too long: the model's own, or what its provider lets through.
-        StoreError when the store is away; StoppedError when this process is asked to stop while the call waits.
+        Raises PassedOverError while the breaker of the model, or of the agent, is open, and ModelError with a `retry_after` while
+        the provider refuses all calls, or when limits would keep the call waiting for too long: the model's own, or what its
+        provider lets through. StoreError when the store is away; StoppedError when this process is asked to stop while the call
+        waits.
         """
-        passage, call = Passage(), Attempt(model, new_id(), timeout + _GRACE_S)
+        passage, call = Passage(), Attempt(model, new_id(), timeout + _GRACE_S, resource)
         self._wait_for(call, rate, tokens)
         try:
             yield passage

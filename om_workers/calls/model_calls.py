@@ -130,7 +130,8 @@ class ModelCalls:
         with ExitStack() as inside:
             try:
                 rate = _rate(self._settings, model.name)
-                admission = self._admission.admit(model.name, rate, question.tokens, question.request.timeout)
+                timeout = question.request.timeout
+                admission = self._admission.admit(model.name, rate, question.tokens, timeout, question.resource)
                 passage = inside.enter_context(admission)
             except (ModelError, StoreError, StoppedError):
                 self._ledger.cancel(entry)

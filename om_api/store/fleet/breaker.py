@@ -1,4 +1,7 @@
-"""The breaker of each model, shared by all workers: a provider that is down is left alone, one that refuses is asked less."""
+"""The breakers of each model, shared by all workers: a provider that is down is left alone, one that refuses is asked less.
+
+Each agent has a breaker of a model too. What fails for one agent alone (its instruction, its long requests) opens that one.
+"""
 
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
@@ -7,31 +10,36 @@ from om_api.store.driver.replies import as_fields, nothing, server_ms
 from om_api.store.driver.steps import Steps, Verb, batch, by_name
 from om_api.store.memory.keys import Keys, safe_name
 
-Word = Literal["closed", "probe", "full", "open", "busy", "held"]
+Word = Literal["closed", "probe", "full", "open", "busy", "held", "partial"]
 Outcome = Literal["answered", "failed", "late", "busy", "none"]
 _LONGEST_MS = 600_000  # no pause lasts longer, see the scripts
-_FIELDS = ("busy", "until", "failures", "room", "cut")
+_FIELDS = ("busy", "until", "failures", "room", "cut", "alone", "alone_until")
 
 
 class BreakerState(NamedTuple):
     """How a model's breaker stands: `open` it failed too often, `busy` its provider refuses everything; `wait` seconds from now.
 
-    `held`: its provider refused some calls lately, so that no more than `room` are in flight. `failures` since it
-    answered last. An open one without a wait lets a probe in.
+    `held`: its provider refused some calls lately, so that no more than `room` are in flight. `partial`: it failed too often
+    for `agent`, which alone waits. `failures` since it answered last. An open one without a wait lets a probe in.
     """
 
     word: Word
     wait: float = 0.0
     failures: int = 0
     room: int = 0
+    agent: str = ""
 
 
 class Attempt(NamedTuple):
-    """One call of a model: whoever makes it says so by the same `token`, and is taken for dead after `lease_s`."""
+    """One call of a model: whoever makes it says so by the same `token`, and is taken for dead after `lease_s`.
+
+    `resource` is the agent that it is made for; "" is a call for no agent.
+    """
 
     model: str
     token: str
     lease_s: float
+    resource: str = ""
 
 
 def enter(keys: Keys, call: Attempt, most: int | None = None) -> Steps[BreakerState]:
@@ -41,7 +49,7 @@ def enter(keys: Keys, call: Attempt, most: int | None = None) -> Steps[BreakerSt
     says with `report` how it ended.
     """
     arguments = [call.token, round(call.lease_s * 1000), "" if most is None else most]
-    return (yield from Verb("breaker_enter", _keys(keys, call.model), arguments, _entered))
+    return (yield from Verb("breaker_enter", _keys(keys, call), arguments, _entered))
 
 
 def _entered(reply: Any) -> BreakerState:
@@ -54,25 +62,43 @@ def report(keys: Keys, call: Attempt, outcome: Outcome, wait: float = 0.0) -> St
 
     `busy`: its provider refused it and asked for `wait` seconds. `late`: it failed by not answering in time.
     """
-    arguments = [call.token, round(call.lease_s * 1000), outcome, round(wait * 1000)]
-    yield from Verb("breaker_report", _keys(keys, call.model), arguments, nothing)
+    arguments = [call.token, round(call.lease_s * 1000), outcome, round(wait * 1000), call.resource]
+    yield from Verb("breaker_report", _keys(keys, call), arguments, nothing)
 
 
-def states(keys: Keys, names: Sequence[str]) -> Steps[dict[str, BreakerState]]:
-    """How each model's breaker stands by the server's clock; changes nothing."""
+def states(keys: Keys, names: Sequence[str], resource: str | None = None) -> Steps[dict[str, BreakerState]]:
+    """How each model's breaker stands by the server's clock, for all or for one resource; changes nothing."""
     reads = by_name(names, lambda name: as_fields("HMGET", keys.breaker(safe_name(name)), *_FIELDS))
-    now, found = yield from batch(server_ms(), reads, atomic=False)
-    return {name: _state(now, *(float(value or 0) for value in fields)) for name, fields in found.items()}
+    own = by_name(
+        [] if resource is None else names,
+        lambda name: as_fields("HMGET", keys.breaker(safe_name(name), resource), *_FIELDS),
+    )
+    now, found, alone = yield from batch(server_ms(), reads, own, atomic=False)
+    every = {name: _state(now, fields) for name, fields in found.items()}
+    return every | {
+        name: _state(now, fields)
+        for name, fields in alone.items()
+        if fields[1] and every[name].word not in {"busy", "open"}
+    }
 
 
-def _keys(keys: Keys, model: str) -> list[str]:
-    name = safe_name(model)
-    return [keys.breaker(name), keys.holders(name)]
+def _keys(keys: Keys, call: Attempt) -> list[str]:
+    name = safe_name(call.model)
+    return [keys.breaker(name), keys.holders(name), keys.breaker(name, call.resource)]
 
 
-def _state(now: int, busy: float, until: float, failures: float, room: float, cut: float) -> BreakerState:
+def _state(now: int, fields: Sequence[bytes | None]) -> BreakerState:
+    busy, until, failures, room, cut, alone_until = (float(value or 0) for value in (*fields[:5], fields[6]))
+    if _is_ahead(now, busy):
+        return BreakerState("busy", (busy - now) / 1000, int(failures))
+    if until:
+        return BreakerState("open", (until - now) / 1000 if _is_ahead(now, until) else 0.0, int(failures))
+    if _is_ahead(now, alone_until):
+        return BreakerState("partial", (alone_until - now) / 1000, int(failures), agent=(fields[5] or b"").decode())
     held = cut <= now < cut + _LONGEST_MS
-    word: Word = "busy" if now < busy <= now + _LONGEST_MS else "open" if until else "held" if held else "closed"
-    end = busy if word == "busy" else until
-    wait = end - now if now < end <= now + _LONGEST_MS else 0.0
-    return BreakerState(word, wait / 1000, int(failures), int(room) if held else 0)
+    return BreakerState("held" if held else "closed", 0.0, int(failures), int(room) if held else 0)
+
+
+def _is_ahead(now: int, end: float) -> bool:
+    """Whether a pause goes on; one longer than any was begun before the server's clock was set back."""
+    return now < end <= now + _LONGEST_MS

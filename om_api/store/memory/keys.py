@@ -100,9 +100,13 @@ class Keys:
         self._messages = re.compile(rf"{escaped}:\{{({_ID})\}}:messages:({_ID})")
         self._older = re.compile(rf"{escaped}:messages:({_ID})")
 
-    def breaker(self, name: str) -> str:
-        """What is known of a model's failures and refusals; `name` as `safe_name` writes it."""
-        return f"{self.prefix}:lock:breaker:{{{name}}}"
+    def breaker(self, name: str, resource: str | None = None) -> str:
+        """What is known of a model's failures and refusals, or of its failures for one resource.
+
+        `name` as `safe_name` writes it; all of one model are in one slot.
+        """
+        key = f"{self.prefix}:lock:breaker:{{{name}}}"
+        return key if resource is None else f"{key}:{resource}"
 
     def holders(self, name: str) -> str:
         """Which calls of a model are in flight; `name` as `safe_name` writes it. In one slot with its breaker."""

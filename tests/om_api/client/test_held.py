@@ -36,7 +36,7 @@ def spend(world, calls=1):
 def rests(world, model, outcome="busy", times=2):
     """Breaks off a model: two refusals leave room for less than one call, five failures open its breaker."""
     for n in range(times):
-        call = Attempt(model, f"t{n}", 60)
+        call = Attempt(model, f"t{n}", 60, ("harold", "ada")[n % 2])
         world.services.run(breaker.enter(world.services.keys, call))
         world.services.run(breaker.report(world.services.keys, call, outcome, 40 if outcome == "busy" else 0))
 

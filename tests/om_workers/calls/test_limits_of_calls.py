@@ -29,8 +29,8 @@ def admission(store):
     return Admission(Connection(store.client), store.keys, patience=0.3)
 
 
-def call(admission, outcome=None, rate=NONE, tokens=10):
-    with contextlib.suppress(ModelError), admission.admit(MODEL, rate, tokens, 60) as passage:
+def call(admission, outcome=None, rate=NONE, tokens=10, agent=""):
+    with contextlib.suppress(ModelError), admission.admit(MODEL, rate, tokens, 60, agent) as passage:
         if outcome:
             passage.failed(outcome)
             raise outcome
@@ -45,8 +45,8 @@ def test_five_failures_keep_every_worker_away_unless_the_request_is_to_blame(sto
     for _ in range(9):
         call(admission, ModelError("I cannot read this", retryable=False))
     assert state(store) == breaker.BreakerState("closed")
-    for _ in range(5):
-        call(admission, ModelError("503"))
+    for agent in ("harold", "ada", "harold", "ada", "harold"):
+        call(admission, ModelError("503"), agent=agent)
         time.sleep(0.002)  # a call that begins in the first failure's own millisecond was in flight with it
     other = Admission(Connection(store.client), store.keys)
     with (pytest.raises(PassedOverError, match="slow-and-dear is passed over") as refusal,
@@ -78,10 +78,11 @@ def test_what_a_provider_lets_through_is_waited_for_like_a_limit_of_our_own(stor
 def test_a_call_that_was_not_made_gives_the_probes_place_back(store, admission):
     for _ in range(5):
         call(admission, ModelError("503"))
-    store.client.hset(store.keys.breaker(safe_name(MODEL)), "until", 1)
+    own = store.keys.breaker(safe_name(MODEL), "")
+    store.client.hset(own, "until", 1)
     with admission.admit(MODEL, Rate(), 1, 60):
-        pass
-    assert "probing" not in {field.decode() for field in store.client.hgetall(store.keys.breaker(safe_name(MODEL)))}
+        assert store.client.hexists(own, "probing")
+    assert not store.client.hexists(own, "probing")
 
 
 def test_a_limit_is_waited_for_in_vain_only_as_long_as_there_is_hope(admission):

@@ -38,7 +38,7 @@ class Everybody:
         self.heard = []
 
     @contextmanager
-    def admit(self, model, rate, tokens, timeout):
+    def admit(self, model, rate, tokens, timeout, resource):
         passage = Passage()
         try:
             yield passage

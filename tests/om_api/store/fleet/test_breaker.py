@@ -24,32 +24,33 @@ def holders(store):
     return store.keys.holders(safe_name(MODEL))
 
 
-def call(token="t"):
-    return breaker.Attempt(MODEL, token, LEASE_S)
+def call(token="t", agent="harold"):
+    return breaker.Attempt(MODEL, token, LEASE_S, agent)
 
 
-def enter(store, token="t", most=None):
-    return store.run(breaker.enter(store.keys, call(token), most))
+def enter(store, token="t", most=None, agent="harold"):
+    return store.run(breaker.enter(store.keys, call(token, agent), most))
 
 
-def report(store, outcome, token="t", wait=0.0):
-    store.run(breaker.report(store.keys, call(token), outcome, wait))
+def report(store, outcome, token="t", wait=0.0, agent="harold"):
+    store.run(breaker.report(store.keys, call(token, agent), outcome, wait))
 
 
 def reported(store, outcome):
     """The word with which the script itself answers a report."""
     name = safe_name(MODEL)
-    keys = [store.keys.breaker(name), store.keys.holders(name)]
-    return (yield from Verb("breaker_report", keys, ["t", LEASE_S * 1000, outcome, 0], bytes))
+    keys = [store.keys.breaker(name), store.keys.holders(name), store.keys.breaker(name, "ada")]
+    return (yield from Verb("breaker_report", keys, ["t", LEASE_S * 1000, outcome, 0, "ada"], bytes))
 
 
-def state(store):
-    return store.run(breaker.states(store.keys, [MODEL]))[MODEL]
+def state(store, agent="harold"):
+    return store.run(breaker.states(store.keys, [MODEL], agent))[MODEL]
 
 
-def fail(store, times=5):
-    for _ in range(times):
-        report(store, "failed")
+def fail(store, times=5, agents=("harold", "ada")):
+    """Failures of agents in turn, which stop all of them."""
+    for n in range(times):
+        report(store, "failed", agent=agents[n % len(agents)])
 
 
 def let_the_pause_pass(store, key):
@@ -154,12 +155,39 @@ def test_a_late_report_of_another_call_lets_no_second_probe_through(store, key):
 
 
 def test_each_failed_probe_doubles_the_pause_up_to_ten_minutes(store, key):
-    fail(store)
-    for n, pause in enumerate((60, 120, 240, 480, 600, 600)):
-        let_the_pause_pass(store, key)
-        enter(store, "probe")
-        report(store, ("failed", "late")[n % 2], "probe")
-        assert round(state(store).wait) == pause
+    for agents in fresh(store, (["harold"], ["harold", "ada"])):
+        fail(store, 5, agents)
+        for n, pause in enumerate((60, 120, 240, 480, 600, 600)):
+            for agent in agents:
+                for opened in (key, *(f"{key}:{name}" for name in agents)):
+                    if store.client.hexists(opened, "until"):
+                        let_the_pause_pass(store, opened)
+                assert enter(store, "probe", agent=agent).word == "probe"
+                report(store, ("failed", "late")[n % 2], "probe", agent=agent)
+            assert round(state(store).wait) == pause, agents
+        assert enter(store, agent="bob").word == ("closed" if len(agents) == 1 else "open")
+
+
+def test_what_fails_for_one_agent_stops_that_agent_alone(store, key):
+    """Breaks when an agent's fourth failure counts for the model, or when one agent's failed probe lengthens its pause."""
+    fail(store, 9, ["harold"])
+    report(store, "failed", agent="ada")
+    assert [enter(store, agent=agent).word for agent in ("harold", "ada", "bob")] == ["open", "closed", "closed"]
+    assert (state(store, "bob").word, state(store, "bob").agent) == ("partial", "harold")
+    report(store, "answered", agent="ada")
+    assert enter(store).word == "open"
+    let_the_pause_pass(store, f"{key}:harold")
+    assert [enter(store, token).word for token in "pq"] == ["probe", "open"]
+    report(store, "answered", "p")
+    assert state(store) == state(store, "bob") == breaker.BreakerState("closed")
+
+    opened(store, key)
+    for token in "pq":  # harold's probe fails for a reason of harold's
+        assert enter(store, token).word == ("probe" if token == "p" else "open")
+        report(store, "failed", token)
+    assert enter(store, "r", agent="ada").word == "probe"
+    report(store, "answered", "r", agent="ada")
+    assert [enter(store, agent=agent).word for agent in ("harold", "bob")] == ["open", "closed"]
 
 
 def test_a_provider_that_refuses_everything_gets_its_pause_from_everybody(store):
