@@ -71,8 +71,11 @@ def _answer(request: Request, messages: Iterable[Message], wanted: int, task: st
     chooser = _chooser(found, clock, terse=request.style == "terse")
     if any(unit.bounded for unit in found):
         chooser.pasted = room * _pasted(messages)
+    noted = _noted(chooser, room, clock)
+    if room == LEAST and counted(noted) > (size := sum(count_message(each, counted) for each in messages)):
+        noted = _noted_briefly(found, size, clock) or noted
     further = extracting.sections(request.extractors, request.kept.get(thread, {}), found, clock)
-    return _noted(chooser, room, clock), "\n".join([*filter(None, [ending]), *further])
+    return noted, "\n".join([*filter(None, [ending]), *further])
 
 
 def _excerpt(message: Message) -> Message:
@@ -126,6 +129,19 @@ def _noted(chooser: Chooser, room: int, clock: LocalTime) -> str:
         return text
     timed = _written(picks, clock, timed=True)
     return timed if counted(timed) <= room else text
+
+
+def _noted_briefly(found: Sequence[Unit], size: int, clock: LocalTime) -> str:
+    """The notes of a few short messages in `size` tokens: without times of day, else in short, else with what fits.
+
+    "" where they would lose anything of less than half of LEAST tokens: the date line alone takes HEADER of these.
+    """
+    for terse, room in ((False, LEAST), (True, LEAST), (True, size)):
+        picks, text = filled(_chooser(found, clock, terse=terse), room, lambda picks: _written(picks, clock))
+        whole = len(picks) == len(found)
+        if counted(text) <= size and (whole or (room == size and 2 * size >= LEAST)):
+            return text
+    return ""
 
 
 def _written(picks: Sequence[Pick], clock: LocalTime, *, timed: bool = False) -> str:

@@ -2,7 +2,7 @@
 
 import json
 
-from extracts import DATA, HIGH, LOW, TAGS, block, called, chunks, load, observe, reflect, returned, said
+from extracts import DATA, HIGH, LOW, TAGS, block, called, chunks, load, observe, reflect, returned, said, size
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -31,6 +31,19 @@ def test_lines_are_dated_in_the_timezone_and_in_order_and_a_target_in_tokens_is_
     for share in (0.05, 0.5):
         room = int(20_000 * share)
         assert 0.9 * room <= counted(observe(*load("planted"), target_tokens=room)) <= room, share
+
+
+def test_notes_of_a_question_and_its_answer_take_no_more_tokens_than_these_and_tell_both():
+    for asked, told, facts in [
+        ("Hi, Anna here. Can you tell me what I need to bring for the blood test in Graz on the 3rd?",
+         "Bring form 1017 and 40 euros; the office at gate 7 is open until 5 pm.", ["Graz", "1017"]),
+        ("Which of our two warehouses ships parcels to Norway on weekends?",
+         "The one in Malmo, on Saturdays until noon, by Posten.", ["Norway", "Malmo"]),
+    ]:  # fmt: skip
+        talk = [said(asked), said(told, "assistant", 1)]
+        text = "\n".join(block(observe(*talk)))
+        assert counted(text) <= sum(map(size, talk)), text
+        assert all(fact in text for fact in facts), text
 
 
 NONE = "<current-task>\nnone\n</current-task>\n<suggested-response>\nnone\n</suggested-response>"
