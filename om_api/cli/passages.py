@@ -58,8 +58,8 @@ class Passages:
         """The turns of a thread, whole, the one that was asked for pointed at."""
         for turn in (*found.before, *filter(None, [found.message]), *found.after):
             lead = _HERE if turn is found.message else _THERE
-            gone = "  retracted" if turn.id in found.retracted else ""
-            print_line(f"{lead.strip() or ' '} {as_time(turn.at) or '-'}  {turn.role}  {turn.id}{gone}")
+            retracted = "  retracted" if turn.id in found.retracted else ""
+            print_line(f"{lead.strip() or ' '} {as_time(turn.at) or '-'}  {turn.role}  {turn.id}{retracted}")
             for line in plain(turn).split("\n"):
                 self._print(_THERE, Text(visible(line)))
 

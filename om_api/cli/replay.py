@@ -24,8 +24,8 @@ def read_messages(
     A line is a message, content or item in our wire format or as a vendor writes it, a list of such, or an object with a
     list of them in `messages` (or `contents`, `input`, `output`); a file may also be one such over many lines. `thread_id` and
     `resource_id` of a message win over those of the object around it, and those over the arguments. A message without
-    an id has none then: a history is known by what it says. Lines of Claude Code's and Codex's transcripts are read as
-    messages; `transcripts` counts those that are none.
+    an id stays without one: `sync` identifies it by its text. Lines of Claude Code's and Codex's transcripts are read as
+    messages; `transcripts` counts those that are skipped.
 
     Raises InvalidInputError that names the line (and the place in its list) for whatever cannot be read.
     """

@@ -35,7 +35,7 @@ _KEPT = f"{_OTHER_SERVER}PREFIX"
 class Target:
     """What `--url` and `--config` say; settings and memory are made of it when a command needs them.
 
-    Unless it is `strict`, a command goes on though the base file is broken, and says so once. `warn_unknown`: see load_settings.
+    Unless `strict`, a command continues with a broken base file, and reports it once. `warn_unknown`: see load_settings.
     """
 
     def __init__(
@@ -184,7 +184,7 @@ def stated_port(settings: Settings, name: str, usual: int) -> int:
 def checked(_: click.Context, param: click.Parameter, value: str | None) -> str | None:
     """Return an id that may name a key; raises InvalidInputError for any other, such as a shell's empty variable.
 
-    Resources and threads may have any name, which is escaped; one with `*` is refused, since a pattern may be meant.
+    Names of resources and threads are escaped, except those with `*`, which are refused because they may be patterns.
     """
     name = any_name(value) if value and param.name in _ANY_NAME and "*" not in value else value
     return name if name is None else check_id(name, param.name or "id")

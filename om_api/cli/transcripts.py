@@ -1,4 +1,4 @@
-"""Transcripts of coding agents, Claude Code's and Codex's JSON lines, as the messages that they hold."""
+"""Reads the transcripts of coding agents: the JSON lines of Claude Code and Codex."""
 
 from typing import Any
 
@@ -11,9 +11,8 @@ _SETUP = ("<environment_context>", "<user_instructions>", "# AGENTS.md instructi
 class Transcripts:
     """Turns lines of transcripts into messages; `skipped` counts the lines that are no part of a conversation.
 
-    These are summaries, titles, snapshots, token counts and what the program itself wrote in the user's name. `thread` is
-    the thread of all messages, None: the session that a line belongs to. A subagent's messages go to a thread of their own,
-    `<thread>.<agent>`.
+    Those are summaries, titles, snapshots, token counts and text that the program wrote in the user's name. `thread` is the
+    thread of all messages, None: the session of the line. A subagent's messages go to the thread `<thread>.<agent>`.
     """
 
     def __init__(self, thread: str | None = None) -> None:
@@ -21,7 +20,7 @@ class Transcripts:
         self._thread, self._session = thread, ""
 
     def message(self, document: Any) -> Any:
-        """The message of a transcript's line, None for one to skip; any other document as it is."""
+        """The message of a transcript's line, None for a line to skip; any other document unchanged."""
         if not isinstance(document, dict):
             return document
         kind = document.get("type")
@@ -42,12 +41,12 @@ class Transcripts:
         return found
 
     def _of_claude(self, line: _Fields) -> _Fields | None:
-        said = line.get("message")
-        is_ours = line.get("isMeta") or line.get("isCompactSummary") or line.get("isApiErrorMessage")
-        if is_ours or not isinstance(said, dict) or not said.get("role"):
+        message = line.get("message")
+        by_program = line.get("isMeta") or line.get("isCompactSummary") or line.get("isApiErrorMessage")
+        if by_program or not isinstance(message, dict) or not message.get("role"):
             return None
         self._session = str(line.get("sessionId") or self._session)
-        fields = {"role": said["role"], "content": said.get("content"), "timestamp": line.get("timestamp")}
+        fields = {"role": message["role"], "content": message.get("content"), "timestamp": line.get("timestamp")}
         named = {**fields, "id": line["uuid"]} if line.get("uuid") else fields
         agent = str(line.get("agentId") or "subagent") if line.get("isSidechain") else ""
         return self._placed(named, agent)
@@ -56,8 +55,8 @@ class Transcripts:
         payload = line["payload"]
         if kind == "session_meta":
             self._session = str(payload.get("id") or "")
-        is_said = payload.get("role") in {"user", "assistant"} or str(payload.get("type")).endswith(ITEMS)
-        if kind != "response_item" or not is_said or _is_setup(payload):
+        is_item = payload.get("role") in {"user", "assistant"} or str(payload.get("type")).endswith(ITEMS)
+        if kind != "response_item" or not is_item or _is_setup(payload):
             return None
         return self._placed({"timestamp": line.get("timestamp"), **payload})
 

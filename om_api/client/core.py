@@ -159,7 +159,7 @@ class Core:
         return receipt._replace(ids=receipt.ids[len(waiting) :])
 
     def _held(self, messages: list[EncodedMessage]) -> Receipt:
-        """Have messages wait; what has no room is dropped, and said so at once: in the receipt, the log and `dropped`."""
+        """Hold messages; those without room are dropped, and reported in the receipt and the log."""
         ids = [each.message.id for each in messages]
         dropped = tuple(each.message.id for each in self.unsent.extend(messages))
         if dropped:

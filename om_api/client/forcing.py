@@ -31,7 +31,7 @@ class Forcing:
     def observe(self, resource: str, thread: str | None, wait: float | None) -> Steps[Outcome]:
         """Have everything raw observed and activated, whatever the thresholds; `busy` while it is not done yet.
 
-        `superseded` where nothing of it was activated, because it was cleared meanwhile.
+        `superseded` if nothing was activated because the memory was cleared meanwhile.
         """
         asked: list[tuple[ScopeState, str]] = []
         thread = yield from self._scopes.named(resource, thread)
@@ -114,7 +114,7 @@ class Forcing:
 
 
 def _is_done(before: Record, now: Sequence[bytes | None], good: Outcome) -> bool:
-    """Whether a request that no longer stands was answered, and not cleared with its memory or its messages."""
+    """Whether a request that is gone was answered, and not cleared with its memory or its messages."""
     _, epoch, observed = now
     if before.epoch and epoch != before.epoch.encode():
         return False

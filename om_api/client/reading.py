@@ -124,7 +124,7 @@ class MemoryReader:
         return sorted(bare, key=lambda chunk: (chunk.sealed_at, chunk.seq))
 
     def messages(self, resource: str, thread: str, newest: int | None = None) -> Steps[list[Message]]:
-        """What its contexts show of a thread word for word, oldest first: all, or the `newest` of it."""
+        """The raw messages of a thread that contexts show, oldest first: all, or the `newest` of them."""
         if newest is not None and newest < 1:
             raise InvalidInputError(f"newest is {shown(newest)}: use 1 or more, or leave it out for all")
         thread = yield from self._scopes.named(resource, thread)

@@ -26,8 +26,8 @@ class Receipt(NamedTuple):
 
     Of these `duplicates` say nothing new; `grown` say more, which is kept now; `changed` say something else, and nothing
     was changed; `replaced` took the place of what was raw, as was asked for. `ahead` were dated ahead of the server's clock,
-    by `ahead_ms` at most, and are ordered by their arrival instead. With `fail_open`, while the store is away: `held`
-    wait in this process (or its spool) and are sent later; `dropped` had no room and are lost, those of earlier calls included.
+    by `ahead_ms` at most, and are ordered by their arrival instead. With `fail_open`, while the store is unreachable: `held`
+    wait in this process (or its spool) and are sent later; `dropped` are lost for lack of room, also messages of earlier calls.
     """
 
     ids: tuple[str, ...]

@@ -81,7 +81,7 @@ class Redacting:
         return {name: sealed for name in names if (sealed := self._sealed.get((resource, name)))}
 
     def restore(self, resource: str, member: bytes, sealed: Mapping[str, bytes]) -> None:
-        """Have the encrypted values of a message that another process prepared kept before it is."""
+        """Take over the encrypted values of a message that another process prepared, to store them before it."""
         for name, value in sealed.items():
             self._sealed.put((resource, name), value)
         self.prepared(resource, member)

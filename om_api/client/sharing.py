@@ -35,7 +35,7 @@ class NoteSharer:
         self._redacting = redacting
 
     def targets(self, resource: str, may_write: Callable[[str], bool] | None = None) -> list[str]:
-        """The memories that a resource's settings share with, that permit it, and that the caller `may_write`."""
+        """The memories that a resource shares with: with their consent, and those that the caller `may_write`."""
         shared = self._settings.links(check_id(resource, "resource_id")).shared
         return [each.resource for each in shared if may_write is None or may_write(each.resource)]
 

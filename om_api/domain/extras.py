@@ -58,7 +58,7 @@ def missing(error: ModuleNotFoundError, whole: str = "") -> MissingExtraError:
 
 
 def require_all(wanted: Mapping[str, Sequence[str]]) -> None:
-    """Raise one MissingExtraError for every package of these extras that is not installed, with the command that installs all."""
+    """Raise one MissingExtraError that names every missing package of these extras, and the command that installs them."""
     lacking = {extra: [each for each in packages if not _is_there(each)] for extra, packages in wanted.items()}
     extras = [extra for extra, packages in lacking.items() if packages]
     if extras:

@@ -14,7 +14,7 @@ MOST_OF_AN_AGENT = 16  # of them for one agent, so that its hooks that hang stop
 
 
 class Places:
-    """The calls that run, by agent: `most` in all, and `most_of_one`."""
+    """Limits the calls that run at a time: `most` in all, and `most_of_one` agent."""
 
     def __init__(self, most: int, most_of_one: int) -> None:
         self._most, self._most_of_one = most, most_of_one
@@ -46,9 +46,8 @@ _places = Places(MOST, MOST_OF_AN_AGENT)
 def within(seconds: float, call: Callable[[], Any], agent: str = "") -> Any:
     """What a call returns, or the coroutine that it returns; TimeoutError once `seconds` are over.
 
-    A coroutine is cancelled then. Anything else goes on in its daemon thread until it ends, and takes one of 64 places, and
-    one of the 16 of its `agent`, until then: without a free place a call waits for one within its own time. Raises what the call
-    raises.
+    A coroutine is cancelled then. Any other call continues in its daemon thread, and until it ends takes one of 64 places, and
+    one of the 16 of its `agent`. Without a free place a call waits for one within its own time. Raises what the call raises.
     """
     end = time.monotonic() + seconds
     _places.take(agent, seconds)

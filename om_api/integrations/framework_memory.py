@@ -23,12 +23,12 @@ _LAST = 500  # ids of a history that are looked up
 
 
 class MemoryUnavailableError(StoreError):
-    """The store did not answer. Frameworks show an error's text as an answer, so it names no host: the log does."""
+    """The store did not answer. Frameworks may show the text of an error to users, so the host is only in the log."""
 
 
 @contextmanager
 def store_errors_in_log() -> Iterator[None]:
-    """Log what the store raises within this, and raise MemoryUnavailableError instead; limits of pushes are told as they are."""
+    """Log a StoreError and raise MemoryUnavailableError instead. RateLimitedError passes."""
     try:
         yield
     except (RateLimitedError, MemoryUnavailableError):
@@ -66,7 +66,7 @@ class FrameworkMemory:
 
     @store_errors_in_log()
     def ask(self, method: Callable[..., T], *given: Any, **named: Any) -> T:
-        """What a method of the memory returns."""
+        """Call a method of the memory; raises MemoryUnavailableError if the store does not answer."""
         return method(*given, **named)
 
     @store_errors_in_log()

@@ -36,7 +36,7 @@ def templates() -> ListResourceTemplatesResult:
 
 
 async def resources(memory: AsyncObservationalMemory, caller: Caller, cursor: str) -> ListResourcesResult:
-    """A page of the contexts of the resource that the caller names; empty where it names none.
+    """A page of the contexts of the caller's resource; empty if it named none.
 
     Raises CallerRefusedError for a resource that the key is not bound to.
     """
@@ -67,7 +67,7 @@ async def read(memory: AsyncObservationalMemory, caller: Caller, uri: str) -> Re
 
 
 async def _check(memory: AsyncObservationalMemory, caller: Caller, resource: str) -> None:
-    """Raise CallerRefusedError for a resource that the key is not bound to, once the audit trail has the refusal."""
+    """Raise CallerRefusedError for a resource that the key is not bound to, and record the refusal in the audit trail."""
     try:
         caller.check(resource)
     except CallerRefusedError:

@@ -93,9 +93,7 @@ def in_words(error: OMError) -> str:
     if isinstance(error, StoreError):
         if isinstance(error, RateLimitedError):
             return f"{error} {_BECAME[error.stored]}"
-        _log.error(
-            "mcp_store_failed", error=Settings.safe_url(str(error))
-        )  # it names hosts, which are nothing for a model
+        _log.error("mcp_store_failed", error=Settings.safe_url(str(error)))  # it names hosts: not for a model
         return f"The memory could not be reached just now. {_BECAME[error.stored]}"
     return Settings.safe_url(str(error)) if isinstance(error, InvalidInputError) else _OURS
 

@@ -35,7 +35,7 @@ OTHER_VARIABLES = {
     "OM_LOG_LEVEL": "which log lines are written: DEBUG, INFO, WARNING, ERROR or CRITICAL and what is above it; else INFO",
     "OM_METRICS_KEY": "the key with which Prometheus reads the figures",
     "OM_PROMETHEUS_PORT": "port of Prometheus",
-    "OM_SPOOL": "a file in which messages of a client with fail_open wait for the store; else they wait in its process",
+    "OM_SPOOL": "SQLite file in which messages of a client with fail_open wait for the store; else they wait in its process only",
 }
 _INTERVALS = ("observer_interval", "reflector_interval", "stop_grace")
 SYSTEM_WIDE = (
@@ -82,8 +82,9 @@ def _groups(paths: Iterable[Key]) -> dict[Key, list[str]]:
     return found
 
 
-SETTINGS: dict[Key, FieldInfo] = {path: info for path, info, _ in _walk(MemorySettings)}
-_OWNERS: dict[Key, SettingOwner] = {path: owner for path, _, owner in _walk(MemorySettings)}
+_WALKED = [*_walk(MemorySettings)]
+SETTINGS: dict[Key, FieldInfo] = {path: info for path, info, _ in _WALKED}
+_OWNERS: dict[Key, SettingOwner] = {path: owner for path, _, owner in _WALKED}
 GROUPS = _groups(SETTINGS)
 MODEL_FIELDS: dict[str, FieldInfo] = ModelSettings.model_fields
 
@@ -108,13 +109,13 @@ VARIABLES |= {name: tuple(key.split(".")) for name, key in ALIASES.items()}
 
 
 def is_system_wide(path: Key) -> bool:
-    """Whether what a key says holds for all agents, so that it stands in the base file or the environment only."""
+    """Whether a key applies to all agents, and so belongs in the base file or the environment only."""
     key = dotted(path)
     return path[0] == "models" or any(f"{key}.".startswith(f"{each}.") for each in SYSTEM_WIDE)
 
 
 def owner_of(path: Key) -> SettingOwner:
-    """Who may change a setting; an administrator, where it is a model's field or unknown."""
+    """Who may change a setting; an administrator for fields of models and unknown keys."""
     return _OWNERS.get(path, SettingOwner.ADMINISTRATOR)
 
 

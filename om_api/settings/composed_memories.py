@@ -1,4 +1,4 @@
-"""Links between memories: what `compose` names, whom the other memory lets in, and circles that are refused."""
+"""Links between memories: `compose`, the consent of the other memory, and circles, which are refused."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -74,10 +74,10 @@ class Consent(NamedTuple):
 
 
 class Links(NamedTuple):
-    """The links that `compose` makes and the other memory permits, and those that it does not.
+    """The links of a memory's `compose`: with consent, and without.
 
-    `composed` may be read, `shared` may be written to. `refused` names other memories, each with the setting of theirs that
-    does not permit the link.
+    `composed` may be read, `shared` may be written to. `refused` names other memories, each with its setting that does not
+    consent.
     """
 
     composed: tuple[ComposedMemory, ...] = ()

@@ -19,12 +19,12 @@ from om_api.settings.documents import halved, parse, plain
 from om_api.settings.sections.fields import SECRET_PREFIX
 from om_api.settings.sources import Layer, Stated
 
-_SIMILAR = 0.8  # of 1: the likeness of two names of which one was probably meant to be the other
+_SIMILAR = 0.8  # of 1: how similar a known name must be to be suggested
 _OF_MODEL = re.compile(rf"OM_MODELS__(?P<name>[A-Z0-9_]+?)__(?P<field>{'|'.join(MODEL_FIELDS).upper()})")
 
 
 def unknown_variables(environ: Mapping[str, str]) -> dict[str, str | None]:
-    """The `OM_…` variables that set nothing, each with the similar name that was probably meant, if one is similar."""
+    """The unknown `OM_…` variables, each with a known name that is similar, if there is one."""
     known = [*VARIABLES, *OTHER_VARIABLES]
     unknown = [
         name
@@ -52,7 +52,7 @@ def environment_layer(environ: Mapping[str, str], models: Iterable[str]) -> Laye
 
 
 def _is_ours(name: str) -> bool:
-    """Whether a variable may set something; secrets set nothing by themselves, settings name them."""
+    """Whether a variable is a setting; `OM_SECRET_…` variables are not, settings name them."""
     return name.startswith("OM_") and not name.startswith(SECRET_PREFIX)
 
 

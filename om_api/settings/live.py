@@ -28,7 +28,7 @@ from om_api.settings.sources import DEFAULT, Effective
 from om_api.settings.stored_layers import StoredTexts
 
 _HIDDEN = "***"
-_warned: set[str] = set()  # unknown variables that this process logged
+_warned: set[str] = set()  # unknown variables that this process has logged
 
 
 class Settings:
@@ -133,7 +133,7 @@ class Settings:
         return self._effective(resource).memory
 
     def links(self, resource: str) -> Links:
-        """The memories that one agent's `compose` names, by whether their own settings permit it."""
+        """The links of one agent's `compose`, with and without consent."""
         return self._loaded.links(resource)
 
     def problem(self, resource: str) -> FileProblem | None:

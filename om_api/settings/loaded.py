@@ -99,7 +99,7 @@ class Loaded(NamedTuple):
         return below if isinstance(found, str) else found
 
     def links(self, resource: str) -> Links:
-        """The memories that an agent composes, by whether their own settings permit it."""
+        """The links of an agent's `compose`, with and without consent."""
         return links_of(self.of(resource).memory.compose, resource, lambda name: self.of(name).memory.consent)
 
     def of_store(self) -> tuple[FileProblem, ...]:

@@ -85,10 +85,10 @@ class OtherThreads(Group):
 
 
 class ToolSettings(Group):
-    """How the actor is shown what its tools gave."""
+    """How tool results are shown in contexts."""
 
     max_tokens: int = tokens(
-        20_000, "most of one tool's result in a context: of a longer one both ends are shown, and recall finds the rest"
+        20_000, "most of one tool result in a context: of a longer one both ends are shown, and recall finds the rest"
     )
 
 
@@ -579,7 +579,7 @@ class MemorySettings(Group):
 
     @property
     def consent(self) -> Consent:
-        """Who may compose this memory, and who may share into it."""
+        """`composed_by` and `shared_by`."""
         return Consent(self.composed_by, self.shared_by)
 
     @property

@@ -45,7 +45,7 @@ class AclRequest(NamedTuple):
     as_json: bool
 
     def user(self, keys: Keys, settings: Settings) -> StoreUser:
-        """The user that is meant; an agent's may read the memories that it composes and that permit it."""
+        """The requested user. An agent's user may also read the memories that it composes with their consent."""
         if self.workers:
             return acl_users.workers(keys)
         resource = str(self.resource)
@@ -120,11 +120,11 @@ def _read(file: str) -> str:
 def acl(target: Target, /, **said: Any) -> None:
     """Print or set a Redis user that reaches the memory of one resource and nothing else.
 
-    A writer pushes, reads, activates and asks the workers; a reader reads. Both read the memories that the agent's settings
-    compose and that permit it (composed_by): apply it again once either changes. --apply may be repeated: rules are set anew,
-    passwords stay, and a new one is added to them until --reset. The server is told a hash. On a Cluster every node is
-    told; elsewhere users are not copied to replicas: apply them at each server. Whoever runs this must be permitted
-    ACL; an agent's user is not.
+    A writer pushes, reads, activates and asks the workers; a reader reads. Both also read the memories that the agent's
+    settings compose with their consent (composed_by): apply the user again when either setting changes. --apply may be
+    repeated: it replaces the rules and keeps the passwords, to which it adds a new one; --reset removes the old ones. The
+    server gets a hash of the password. On a Cluster it is set on every node; elsewhere users are not replicated: apply them at
+    each server. You need the right to use ACL, which an agent's user does not have.
     """
     asked, keys = AclRequest(**said), target.keys()
     target.attempt.add(did="user_revoked" if asked.revoke else "user_set" if asked.do else "")

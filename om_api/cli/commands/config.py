@@ -94,8 +94,8 @@ def _print(found: dict[str | None, list[Setting]]) -> None:
 def check(target: Target, folder: Path | None, as_json: bool) -> None:
     """Check the configuration, agents' files and environment included; for CI.
 
-    Prints every problem of every file, and files and folders that nobody reads. Exit code 1 if there is one, else 0. Warns of
-    links in compose that the other memory does not permit; its permission may also stand in the store, which is not read here.
+    Prints every problem of every file, and files and folders that are not read. Exit code 1 if there is one, else 0. Warns of
+    links in compose that the other memory does not permit in its files; the store, which may hold its consent, is not read.
     """
     problems, unshared = _problems(target, folder), _unshared(target, folder)
     if as_json:
@@ -110,7 +110,7 @@ def check(target: Target, folder: Path | None, as_json: bool) -> None:
 
 
 def _unshared(target: Target, folder: Path | None) -> list[tuple[str, str, str]]:
-    """Links that files make and that the other memory's files do not permit; `*` is every agent without a file."""
+    """The links of files to which the other memory's files do not consent; `*` is every agent without a file."""
     with suppress(SettingsError):
         settings = target.load(folder or target.folder, strict=False)
         return [(name, *link) for name in ("*", *settings.agents()) for link in settings.links(name).refused]

@@ -47,8 +47,8 @@ def context(
             check_known(om, resource, thread)
     shown = FORMS[form](found)
     if as_json:
-        told = {"format": form, "context": shown, "tokens": found.tokens, "omitted": found.omitted}
-        told["omitted_tokens"] = found.omitted_tokens
+        told = {"format": form, "context": shown, "tokens": found.tokens, "omitted": found.omitted,
+                "omitted_tokens": found.omitted_tokens}  # fmt: skip
         composed = {name: [each.id for each in some] for name, some in found.composed.items()}
         print_json({**told, "composed": composed, "left_out": found.left_out})
     else:

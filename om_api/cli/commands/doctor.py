@@ -1,4 +1,4 @@
-"""`om doctor` and `om health`: what is wrong with a running system, and whether one process of it is healthy."""
+"""`om doctor`, which examines a running system, and `om health`, which checks one of its processes."""
 
 import socket
 import subprocess
@@ -21,7 +21,7 @@ from om_api.settings import Settings
 
 _UNREACHED = 2
 _INDENT = 20  # where what a finding says begins
-_BEAT_S = 60  # a beat sends something every ten seconds
+_BEAT_S = 60  # a beat sends a task every ten seconds
 _ANSWER_S = 4
 _PING_S = 15
 _PROC = Path("/proc")
@@ -76,7 +76,7 @@ def health(target: Target, role: str | None, as_json: bool) -> None:
 
 
 def running_role(command_lines: Iterable[list[str]]) -> str | None:
-    """The role of the first of these command lines that is one of ours."""
+    """The role of the first of these command lines that belongs to cortex-om."""
     for words in command_lines:
         if "om_workers.app" in words:
             return next((word for word in words if word in {*WORKER, *BEAT, *FLOWER}), None)
@@ -86,7 +86,7 @@ def running_role(command_lines: Iterable[list[str]]) -> str | None:
 
 
 def _command_lines() -> Iterable[list[str]]:
-    """The words of each process of this container, the oldest first."""
+    """The arguments of each process of this container, the oldest first."""
     for folder in sorted(_PROC.glob("[0-9]*"), key=lambda folder: int(folder.name)):
         try:
             yield (folder / "cmdline").read_bytes().decode(errors="replace").split("\0")
@@ -96,9 +96,9 @@ def _command_lines() -> Iterable[list[str]]:
 
 def _worker_problem(_: Settings) -> str:
     name = f"celery@{socket.gethostname()}"
-    asked = ["-m", "celery", "-A", "om_workers.app", "inspect", "ping", "--timeout", "5", "--destination", name]
+    ping = ["-m", "celery", "-A", "om_workers.app", "inspect", "ping", "--timeout", "5", "--destination", name]
     try:
-        done = subprocess.run([sys.executable, *asked], capture_output=True, timeout=_PING_S, check=False)  # noqa: S603 -- no word of it is anybody's
+        done = subprocess.run([sys.executable, *ping], capture_output=True, timeout=_PING_S, check=False)  # noqa: S603 -- fixed arguments
     except subprocess.TimeoutExpired:
         return f"the ping of {name} took more than {_PING_S} s"
     return "" if done.returncode == 0 else f"{name} does not answer Celery's ping"

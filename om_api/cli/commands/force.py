@@ -29,9 +29,9 @@ _wait_option = wait_option("How long to wait for the workers' answer.")
 def observe(target: Target, resource: str, thread: str | None, wait: float, as_json: bool) -> None:
     """Have what is raw observed now, whatever the thresholds, and print the outcome.
 
-    `activated`: done. `rest`: there was nothing to observe. `superseded`: it was cleared meanwhile. `busy`: asked for, and
-    not done yet; if something holds it, such as a budget or a model that rests, that is said, and until when. Where each
-    thread keeps a memory of its own and none is named, every thread is asked in turn, a line for each.
+    `activated`: done. `rest`: there was nothing to observe. `superseded`: the memory was cleared meanwhile. `busy`: requested,
+    but not done yet; the reason, such as a used-up budget or a paused model, is printed with the time when it ends. Where each
+    thread has its own memory and none is named, all threads are observed in turn, a line for each.
     """
     target.attempt.add(of="observe")
     with target.memory() as om:

@@ -98,7 +98,7 @@ def replay(
     """Push a recorded conversation: JSON lines of messages, chats as OpenAI has them, or a coding agent's transcript.
 
     Transcripts of Claude Code (~/.claude/projects) and Codex (~/.codex/sessions) are read with roles, times, tool calls and
-    results. Their thread is --thread, else the session; a subagent has a thread of its own.
+    results. Their thread is --thread, else the session; the messages of a subagent go to a separate thread.
 
     What a message says of its own thread and resource stands above --thread and --resource.
     A bad line ends the replay and is named; what was added before stays. FILE may be gzip's, or `-` for stdin.

@@ -1,4 +1,4 @@
-"""A spool: messages that wait for the store in a file, where they outlive their process."""
+"""A spool: a file of messages that wait for the store, so that they survive the end of the process."""
 
 import base64
 import sqlite3
@@ -19,9 +19,9 @@ Sealed = Mapping[str, bytes]  # encrypted values by their placeholders
 
 
 class Spool:
-    """Messages as they will be stored, redacted and with their encrypted values, in a SQLite file; readable by its owner only.
+    """Messages in a SQLite file as they will be stored: redacted, with their encrypted values. Only its owner may read it.
 
-    Several processes may share the file. Each sends all rows of its store, and removes a row once it was stored: a row that two
+    Several processes may share the file. Each sends all rows of its store, and removes a row once it was stored. A row that two
     of them send is stored once, because its message has an id. A row that cannot be read stays, and is logged.
     Raises SettingsError for a file that cannot be opened.
     """
@@ -37,28 +37,21 @@ class Spool:
             self._database.execute(_TABLE)
         except (sqlite3.Error, OSError) as error:
             raise SettingsError(
-                f"the spool {path} cannot be opened: {error}; name a file that can be written"
+                f"cannot open the spool {path}: {error}; name a file that this process may write"
             ) from None
 
     def add(self, messages: Iterable[EncodedMessage], sealed_in: Callable[[str, bytes], Sealed]) -> list[int]:
-        """Write messages, and say in which rows; [] where the file takes none, which is logged: they wait in memory then."""
-        given = [
-            (
-                self._store,
-                said.resource_id,
-                said.thread_id,
-                said.at,
-                member,
-                _written(sealed_in(said.resource_id, member)),
-            )
-            for said, member in ((each.message, each.member) for each in messages)
-        ]
-        rows = list[int]()
+        """Write messages and return their rows; [] if that fails, which is logged: they wait in memory only."""
+        given, rows = [*messages], list[int]()
         insert = "INSERT INTO held (store, resource, thread, at, member, sealed) VALUES (?, ?, ?, ?, ?, ?)"
         try:
             with self._guard, self._database:
                 self._database.execute("BEGIN IMMEDIATE")
-                rows += [self._database.execute(insert, each).lastrowid or 0 for each in given]
+                for message, member, *_ in given:
+                    place = message.resource_id, message.thread_id
+                    sealed = _encoded(sealed_in(message.resource_id, member))
+                    done = self._database.execute(insert, (self._store, *place, message.at, member, sealed))
+                    rows.append(done.lastrowid or 0)
         except sqlite3.Error as error:
             library_log().error("spool_failed", error=str(error), messages=len(given))
             return []
@@ -90,7 +83,7 @@ class Spool:
             with self._guard, self._database:
                 self._database.execute("BEGIN IMMEDIATE")
                 self._database.executemany("DELETE FROM held WHERE row = ?", [(row,) for row in rows])
-        except sqlite3.Error as error:  # they are sent again, which adds nothing
+        except sqlite3.Error as error:  # they are sent again, and skipped as duplicates
             library_log().error("spool_failed", error=str(error))
 
     def close(self) -> None:
@@ -99,5 +92,5 @@ class Spool:
             self._database.close()
 
 
-def _written(sealed: Sealed) -> bytes:
+def _encoded(sealed: Sealed) -> bytes:
     return msgspec.json.encode({name: base64.b64encode(value).decode() for name, value in sealed.items()})

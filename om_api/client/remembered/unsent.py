@@ -13,22 +13,22 @@ MOST_BYTES = 16 * 2**20  # of their JSON
 
 
 class ValueKeeper(Protocol):
-    """What knows the encrypted values that redacted messages stand for."""
+    """Holds the encrypted values of redacted messages (om_api/client/redacting.py)."""
 
     def sealed_in(self, resource: str, member: bytes) -> dict[str, bytes]:
-        """Those of a message."""
+        """The values of a message."""
         ...
 
     def restore(self, resource: str, member: bytes, sealed: Mapping[str, bytes]) -> None:
-        """Take in those of a message that another process prepared."""
+        """Take over the values of a message that another process prepared."""
         ...
 
 
 class Unsent:
     """The newest messages that could not be sent, oldest first; beyond the bounds the oldest go, and `dropped` counts them.
 
-    None of them was accepted: `Receipt.held` names them. Threads may share it. With a `spool` they stand in its file too, where
-    those of processes that have ended are read, and a row is removed when its message was sent or dropped.
+    None of them was accepted: `Receipt.held` names them. Threads may share it. With a `spool` they are in its file too, which
+    also holds those of processes that have ended; a row is removed when its message was sent or dropped.
     """
 
     def __init__(
@@ -56,11 +56,11 @@ class Unsent:
 
     @property
     def is_spooled(self) -> bool:
-        """Whether all that waits stands in a file."""
+        """Whether all waiting messages are in the file."""
         return self._spool is not None and all(id(message) in self._rows for message in self)
 
     def extend(self, messages: Iterable[EncodedMessage]) -> list[EncodedMessage]:
-        """Have messages wait behind the others; those that had to go for it."""
+        """Append messages; returns those that were dropped to make room."""
         given, gone = list(messages), list[EncodedMessage]()
         with self._guard:
             if self._spool and self._redacting:
@@ -88,7 +88,7 @@ class Unsent:
             self._read()
 
     def close(self) -> None:
-        """Close the spool, which keeps what waits."""
+        """Close the spool; the file stays."""
         if self._spool:
             self._spool.close()
 
@@ -98,7 +98,7 @@ class Unsent:
             self._spool.remove(rows)
 
     def _read(self) -> None:
-        """Take in what the spool holds, of processes that have ended too, as far as there is room."""
+        """Append the messages of the spool, also those of processes that have ended, as far as there is room."""
         if self._spool is None or self._redacting is None:
             return
         with self._guard:

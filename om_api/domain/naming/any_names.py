@@ -1,4 +1,4 @@
-"""A client that takes any text as the name of a resource or a thread."""
+"""Lets the methods of a client take any text as the name of a resource or a thread."""
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator
@@ -16,7 +16,7 @@ _SEVERAL = frozenset({"also", "among", "resource_ids"})
 
 
 def takes_any_names(client: type[T]) -> type[T]:
-    """Have the public methods of a client escape the names of resources and threads that are no ids."""
+    """Make the public methods of a client escape names of resources and threads that are not ids."""
     for name, method in list(vars(client).items()):
         if not name.startswith("_") and inspect.isfunction(method):
             parameters = list(inspect.signature(method).parameters)
@@ -53,7 +53,7 @@ def _named(parameter: str, given: Any) -> Any:
 
 
 def in_place(messages: Iterable[Any]) -> Iterator[Any]:
-    """Messages with the ids of the resources and threads that they name."""
+    """The messages with the names of their resources and threads escaped."""
     for message in messages:
         if not isinstance(message, Message):
             yield message

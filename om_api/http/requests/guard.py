@@ -143,7 +143,7 @@ def _answered_when_cancelled() -> Iterator[None]:
 
 
 def _redacts(request: Request) -> bool:
-    """Whether what a request sends may be redacted, which takes longer than all else that is done with it."""
+    """Whether the body of a request may be redacted, which takes longer than all other work on it."""
     resource = request.path_params.get("resource")
     if resource is None:
         return True  # a tool of MCP names its resource in the body
@@ -182,7 +182,7 @@ async def admit(request: Request, role: Role, *, of_all: bool = False) -> None:
 
 
 def owner(request: Request) -> SettingOwner:
-    """Whose settings the request may change. Without keys the caller is on this machine, and may do everything."""
+    """The owner level of the request's key. Without keys the caller is on this machine, and may change every setting."""
     if not app_state(request).locked:
         return SettingOwner.ADMINISTRATOR
     return SettingOwner.OPERATOR if key_of(request).role.includes(Role.OPERATOR) else SettingOwner.AGENT

@@ -59,9 +59,9 @@ _HELD = Forced(Outcome.BUSY, "the budget of harold is used up (budget.calls_per_
 
 @router.post("/observe", **needs(Role.WRITER, waits=True, audited="forced"), **answers(Forced, _HELD))
 async def observe(request: Request, resource: ResourceId, asked: Asked) -> Response:
-    """Have what is raw observed now: `activated`, `rest` when there is nothing, `busy` when it is not done yet.
+    """Observe all raw messages now.
 
-    `superseded` when it was cleared meanwhile.
+    `activated`: done. `rest`: there were none. `busy`: not done yet. `superseded`: the memory was cleared meanwhile.
     """
     audit_as(request, of="observe", thread=asked.thread_id or "")
     om = await memory_of(request, resource, asked.thread_id)

@@ -28,14 +28,14 @@ class Pushing(Guarded):
     """A route that takes up a large body in a thread, before FastAPI would do so on the event loop."""
 
     async def prepare(self, request: Bounded, share: Share) -> None:
-        """Take up a large body; of a small one lone surrogates are replaced, which FastAPI would refuse."""
+        """Parse a large body in a thread; replace lone surrogates in a small one, which FastAPI would refuse."""
         body = await request.body()
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind != "application/json":
             return
         if len(body) <= SMALL_BODY:
             if b"\\u" in body:
-                with suppress(ValueError, RecursionError):  # FastAPI says what is wrong with it
+                with suppress(ValueError, RecursionError):  # FastAPI reports the error
                     request.taken = whole_value(json.loads(body))
         else:
             share.large = True
@@ -75,12 +75,11 @@ class SyncedHistory(msgspec.Struct, frozen=True):
     """The ids a history's messages are kept under, how many were new, and how many are known as they are.
 
     `grown` say more than was kept, which is kept now; `changed` say something else, and nothing was changed.
-    `diverged_at` is the position from which on the history is not what was kept, null if it only goes on. `retracted` are the
-    ids of messages that the history has others for, which no context contains any more; `restored` are those that it has again.
-    `thread_id` is the thread that holds the history: a copy of the one in the path, where a branch continues in one.
-    Instructions at the beginning (role system) are no part of a conversation: they are not kept, and their id is "".
-    `ahead` were dated ahead of the server's clock, by `ahead_ms` at most, and are ordered by their arrival instead. `cut` were
-    too large, and are kept without their middle.
+    `diverged_at` is the first position where the history differs from the stored one, null if it only continues it.
+    `retracted` are the ids of messages that the history replaces, which contexts no longer show; `restored` are those that it
+    contains again. `thread_id` is the thread that the history was added to: the one in the path, or a copy of it. Instructions
+    at the beginning (role system) are not stored, and their id is "". `ahead` were dated ahead of the server's clock, by
+    `ahead_ms` at most, and are ordered by their arrival instead. `cut` were too large, and are stored without their middle.
     """
 
     ids: tuple[str, ...]
@@ -149,10 +148,10 @@ async def sync(
 ) -> Response:
     """Add what is new of a thread's whole history, as a client holds it, with ids or without.
 
-    A message without an id is known by what it says and what precedes it, so "ok" said twice is two messages. What says
-    something else under an id of its own changes nothing and is listed in `changed`. Where the history replaces stored
-    messages, as after an edit, an undo or a new answer, `diverged` says what happens: `follow` retracts the replaced messages,
-    `copy` continues in a copy of the thread, `keep` adds what is new beside them. Repeat a request whose reply was lost.
+    A message without an id is identified by its text and what precedes it, so "ok" twice is two messages. A message whose id
+    is stored with another text changes nothing and is listed in `changed`. `diverged` decides what happens where the history
+    replaces stored messages, as after an edit, an undo or a new answer: `follow` retracts the replaced messages, `copy`
+    continues in a copy of the thread, `keep` keeps both. Repeat a request if its reply was lost.
     """
     if len(given.messages) > MAX_BATCH:
         SHARE.get().large = True

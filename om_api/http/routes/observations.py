@@ -18,7 +18,7 @@ from om_api.http.requests.replies import Done, answers, rendered, reply
 
 
 class KeptMessage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A message as it is kept; `at` is the Unix ms by which it is ordered, `name` its speaker, where it names one."""
+    """A stored message; `at` is the Unix ms by which it is ordered, `name` its speaker, if it has one."""
 
     id: str
     role: str

@@ -26,7 +26,7 @@ class RecallHit(msgspec.Struct, frozen=True, kw_only=True):
     query that it has, `weights` what each of them is worth, the rarer the more. `score` orders the hits of one answer,
     `certainty` (0 to 1) tells a find from chance. `covered_by` says what stands for a message in a context:
     `observation …`, `generation …`, or "" while it is shown as it was said. `resource_id` is whose memory it was found in.
-    `retracted` are the ids of those of these messages that their conversation no longer has.
+    `retracted` are the ids of those of these messages that are retracted from their conversation.
     """
 
     kind: Kind
@@ -67,8 +67,8 @@ class MessageAround(msgspec.Struct, frozen=True, kw_only=True):
     """A message, and the turns of its thread before and after it, oldest first.
 
     `earlier` and `later` say whether the thread goes on beyond them: ask again around the first or the last. `partial` is there
-    where the archive could not be looked through, and says why. `retracted` are the ids of those of these messages that their
-    conversation no longer has.
+    where the archive could not be looked through, and says why. `retracted` are the ids of those of these messages that are
+    retracted from their conversation.
     """
 
     thread_id: str

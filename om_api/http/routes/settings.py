@@ -84,9 +84,9 @@ async def change_settings(request: Request, resource: ResourceId, asked: Asked) 
     nothing was changed: look at `diff`, and repeat with the new `version`. A file of this server is read by workers that share
     its folder; what is saved in the store, by all.
 
-    A writer's key changes the settings whose `owner` is `agent`, an operator's those of `agent` and `operator`; the others are
-    refused with 403: administrators change them in files, or by `om config set`. `diff` shows a key only settings that it may
-    change, and no comments.
+    A writer's key changes settings with the `owner` `agent`, an operator's key those of `agent` and `operator`. Others are
+    refused with 403: administrators change them in files, or with `om config set`. `diff` contains only settings that the key
+    may change, and no comments.
     """
     state, wanted = app_state(request), WantedChange(asked.set, asked.unset)
     await state.refresh()

@@ -79,9 +79,9 @@ Asked = Annotated[WantedWebhook, Body(openapi_examples={"two kinds": {"value": _
 
 @router.post("", **needs(Role.OPERATOR, audited="webhook_added"), **answers(MadeWebhook, _MADE))
 async def add_webhook(request: Request, asked: Asked) -> Response:
-    """Have what happens from now on sent to an address, signed with a secret that this answer alone shows.
+    """Send future events to an address, signed with a secret that only this reply contains.
 
-    One key makes at most 20, and all keys 100; a further one is refused with 409 until one is removed.
+    A key may add 20 webhooks, and a store has at most 100; a further one is refused with 409 until one is removed.
     """
     key, state = key_of(request), app_state(request)
     for name in asked.resources:

@@ -1,4 +1,4 @@
-"""Names of resources and threads in a path: any text, percent-encoded, is taken as its id."""
+"""Resources and threads in paths by any name: a percent-encoded name becomes its id."""
 
 from urllib.parse import quote, unquote
 
@@ -12,9 +12,9 @@ _WITHIN = {"threads", "aliases"}
 
 
 class NamedPaths:
-    """Escapes what is no id where a path names a resource or a thread, before anything looks at it, the guard included.
+    """Middleware that escapes the names of a resource and a thread in a path, before the guard and the routes see it.
 
-    An escaped id stays as it is. A slash in a name is `%2F`. A name that has no id, such as a long one, is refused later.
+    An escaped id stays as it is. A slash in a name is `%2F`. A name without an id, because it is too long, is refused later.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -23,15 +23,15 @@ class NamedPaths:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request by its escaped path."""
         if scope["type"] == "http" and scope["path"].startswith(_BEFORE):
-            scope["path"] = _escaped(scope)  # in place: others look at what the router adds to it
+            scope["path"] = _escaped(scope)  # in place, because outer layers read what the router adds to the scope
         await self._app(scope, receive, send)
 
 
 def _escaped(scope: Scope) -> str:
     raw = scope.get("raw_path") or quote(scope["path"]).encode()
     parts = [unquote(part) for part in raw.decode("latin-1").split("/")]
-    for place in (_RESOURCE, _THREAD):
-        named = place < len(parts) and (place == _RESOURCE or parts[_THREADS] in _WITHIN)
-        if named:
-            parts[place] = any_name(parts[place])
+    if len(parts) > _RESOURCE:
+        parts[_RESOURCE] = any_name(parts[_RESOURCE])
+    if len(parts) > _THREAD and parts[_THREADS] in _WITHIN:
+        parts[_THREAD] = any_name(parts[_THREAD])
     return "/".join(parts)

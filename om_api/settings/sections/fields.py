@@ -30,20 +30,20 @@ _ORIGIN = re.compile(r"(https?)://(?:[a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(?:
 _UNSAID_PORTS = {("http", "80"), ("https", "443")}  # browsers leave them out, so that none would ever be met
 _MOST_ORIGINS = 100
 _NAME = re.compile(r"[A-Za-z0-9._:/@+-]{1,200}")
-# An agent's settings may name no other variable: by its use they would tell whether it is set, and let its value be guessed.
+# An agent's settings may name no other variable: its use would reveal whether it is set, and let its value be guessed.
 SECRET_PREFIX = "OM_SECRET_"  # noqa: S105 - what names begin with
 SECRET_NAME = re.compile(rf"{SECRET_PREFIX}[A-Z0-9_]{{1,100}}")
 
 
 class SettingOwner(StrEnum):
-    """Who may change a setting; each owner may also change what the ones before it may."""
+    """Who may change a setting; each owner may also change the settings of the ones before it."""
 
     AGENT = "agent"  # an API key with the role writer
     OPERATOR = "operator"  # an API key with the role operator
-    ADMINISTRATOR = "administrator"  # whoever writes files and variables, or runs `om` with access to the store
+    ADMINISTRATOR = "administrator"  # writes files and variables, or runs `om` with access to the store
 
     def includes(self, needed: "SettingOwner") -> bool:
-        """Whether this owner may change what belongs to another one."""
+        """Whether this owner may change the settings of another one."""
         ranks = list(SettingOwner)
         return ranks.index(self) >= ranks.index(needed)
 

@@ -91,23 +91,21 @@ _OPTIONS: dict[str, tuple[Callable[[str], Any], str]] = {
 
 
 def split_options(url: str) -> tuple[str, dict[str, Any]]:
-    """The address of a Redis server without its query, and the options in it, by the names and with the values of redis-py.
+    """The URL of a Redis server without its query, and the options of the query as redis-py takes them.
 
-    Celery's and kombu's spelling of TLS options (`ssl_cert_reqs=CERT_NONE`) is understood. Raises SettingsError for an
-    option that is unknown, that has another value, or that needs TLS where the address has none.
+    TLS options may be spelled as in Celery and kombu (`ssl_cert_reqs=CERT_NONE`). Raises SettingsError for an unknown option,
+    a bad value, or a TLS option in a URL without TLS.
     """
     parts = urlsplit(url)
     options: dict[str, Any] = {}
     for name, text in parse_qsl(parts.query, keep_blank_values=True):
         if name not in _OPTIONS:
-            raise SettingsError(
-                f"unknown option in the URL of Redis: leave out {name[:40]}; permitted: {', '.join(_OPTIONS)}"
-            )
+            raise SettingsError(f"unknown option in the URL of Redis: {name[:40]}; permitted: {', '.join(_OPTIONS)}")
         read, permitted = _OPTIONS[name]
         try:
             options[name] = read(text)
         except (ValueError, KeyError):
-            raise SettingsError(f"bad value of the option {name} in the URL of Redis; use {permitted}") from None
+            raise SettingsError(f"bad value of the option {name} in the URL of Redis; permitted: {permitted}") from None
     tls = next((name for name in options if name.startswith("ssl_")), None)
     if tls and not parts.scheme.startswith("rediss"):
         raise SettingsError(f"the option {tls} in the URL of Redis needs TLS; write the URL with rediss://")

@@ -49,10 +49,10 @@ export interface paths {
          * Sync
          * @description Add what is new of a thread's whole history, as a client holds it, with ids or without.
          *
-         *     A message without an id is known by what it says and what precedes it, so "ok" said twice is two messages. What says
-         *     something else under an id of its own changes nothing and is listed in `changed`. Where the history replaces stored
-         *     messages, as after an edit, an undo or a new answer, `diverged` says what happens: `follow` retracts the replaced messages,
-         *     `copy` continues in a copy of the thread, `keep` adds what is new beside them. Repeat a request whose reply was lost.
+         *     A message without an id is identified by its text and what precedes it, so "ok" twice is two messages. A message whose id
+         *     is stored with another text changes nothing and is listed in `changed`. `diverged` decides what happens where the history
+         *     replaces stored messages, as after an edit, an undo or a new answer: `follow` retracts the replaced messages, `copy`
+         *     continues in a copy of the thread, `keep` keeps both. Repeat a request if its reply was lost.
          */
         post: operations["sync"];
         delete?: never;
@@ -505,9 +505,9 @@ export interface paths {
         put?: never;
         /**
          * Observe
-         * @description Have what is raw observed now: `activated`, `rest` when there is nothing, `busy` when it is not done yet.
+         * @description Observe all raw messages now.
          *
-         *     `superseded` when it was cleared meanwhile.
+         *     `activated`: done. `rest`: there were none. `busy`: not done yet. `superseded`: the memory was cleared meanwhile.
          */
         post: operations["observe"];
         delete?: never;
@@ -1335,7 +1335,7 @@ export interface components {
         };
         /**
          * KeptMessage
-         * @description A message as it is kept; `at` is the Unix ms by which it is ordered, `name` its speaker, where it names one.
+         * @description A stored message; `at` is the Unix ms by which it is ordered, `name` its speaker, if it has one.
          */
         KeptMessage: {
             id: string;
@@ -1353,8 +1353,8 @@ export interface components {
          * @description A message, and the turns of its thread before and after it, oldest first.
          *
          *         `earlier` and `later` say whether the thread goes on beyond them: ask again around the first or the last. `partial` is there
-         *         where the archive could not be looked through, and says why. `retracted` are the ids of those of these messages that their
-         *         conversation no longer has.
+         *         where the archive could not be looked through, and says why. `retracted` are the ids of those of these messages that are
+         *         retracted from their conversation.
          */
         MessageAround: {
             thread_id: string;
@@ -1730,7 +1730,7 @@ export interface components {
          *         query that it has, `weights` what each of them is worth, the rarer the more. `score` orders the hits of one answer,
          *         `certainty` (0 to 1) tells a find from chance. `covered_by` says what stands for a message in a context:
          *         `observation …`, `generation …`, or "" while it is shown as it was said. `resource_id` is whose memory it was found in.
-         *         `retracted` are the ids of those of these messages that their conversation no longer has.
+         *         `retracted` are the ids of those of these messages that are retracted from their conversation.
          */
         RecallHit: {
             /** @enum {unknown} */
@@ -1834,12 +1834,11 @@ export interface components {
          * @description The ids a history's messages are kept under, how many were new, and how many are known as they are.
          *
          *         `grown` say more than was kept, which is kept now; `changed` say something else, and nothing was changed.
-         *         `diverged_at` is the position from which on the history is not what was kept, null if it only goes on. `retracted` are the
-         *         ids of messages that the history has others for, which no context contains any more; `restored` are those that it has again.
-         *         `thread_id` is the thread that holds the history: a copy of the one in the path, where a branch continues in one.
-         *         Instructions at the beginning (role system) are no part of a conversation: they are not kept, and their id is "".
-         *         `ahead` were dated ahead of the server's clock, by `ahead_ms` at most, and are ordered by their arrival instead. `cut` were
-         *         too large, and are kept without their middle.
+         *         `diverged_at` is the first position where the history differs from the stored one, null if it only continues it.
+         *         `retracted` are the ids of messages that the history replaces, which contexts no longer show; `restored` are those that it
+         *         contains again. `thread_id` is the thread that the history was added to: the one in the path, or a copy of it. Instructions
+         *         at the beginning (role system) are not stored, and their id is "". `ahead` were dated ahead of the server's clock, by
+         *         `ahead_ms` at most, and are ordered by their arrival instead. `cut` were too large, and are stored without their middle.
          */
         SyncedHistory: {
             ids: string[];

@@ -60,5 +60,5 @@ def test_a_row_that_cannot_be_read_stays_and_is_logged(opened, tmp_path):
 
 
 def test_a_spool_that_cannot_be_opened_is_refused(tmp_path):
-    with pytest.raises(SettingsError, match="cannot be opened"):
+    with pytest.raises(SettingsError, match="cannot open the spool"):
         Spool(tmp_path / "nowhere" / "spool.db", "here")
