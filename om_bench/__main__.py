@@ -266,9 +266,9 @@ def backlog(*, agents: int, workers: int, concurrency: int, seconds: float, junk
               help="Chunks to observe.")  # fmt: skip
 @_reported
 def agent_backlog(*, messages: tuple[int, ...], threads: tuple[int, ...], chunks: int) -> Found:
-    """Measure what a look, a context and a chunk cost while many messages of one agent wait to be observed.
+    """Measure the cost of a look, a context and a chunk while many messages of one agent wait to be observed.
 
-    The model answers at once. Let nothing else run on the machine meanwhile.
+    The model answers at once. Run nothing else on the machine meanwhile.
     """
     found = one_agent.measure(messages, threads, chunks)
     return found, one_agent.as_lines(found)

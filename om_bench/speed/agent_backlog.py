@@ -1,4 +1,4 @@
-"""One agent's backlog: what a look, a context and a chunk cost while many of its messages wait to be observed."""
+"""One agent's backlog: the cost of a look, a context and a chunk while many of its messages wait to be observed."""
 
 import math
 import time
@@ -25,7 +25,7 @@ _MS = 1_000
 
 
 class AgentBacklog(msgspec.Struct, frozen=True, kw_only=True):
-    """What was measured while so many `messages` in so many `threads` waited. Times are processor time of the client or worker.
+    """Measurements while `messages` in `threads` wait. Times are processor time of the client or worker.
 
     `look_ms`: a worker's look with what it seals, before any chunk is observed; `chunk_ms`: all work of a worker for a chunk.
     `cold_ms` and `warm_ms`: a context for a client that never read the thread, and for one that did; `shown_kb` is its size.
@@ -45,7 +45,7 @@ class AgentBacklog(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def measure(messages: Sequence[int], threads: Sequence[int], chunks: int) -> list[AgentBacklog]:
-    """One row for each number of messages and of threads, each in its own store. About `chunks` chunks are observed in each."""
+    """One row for each number of messages and of threads, each in a new store. About `chunks` chunks are observed in each."""
     return [_measured(each, n, chunks) for n in threads for each in messages]
 
 
@@ -86,12 +86,11 @@ def _spent(work: Callable[[], object]) -> float:
 
 
 def _calls(bare: redis.Redis) -> dict[str, int]:
-    said = bare.info("commandstats").items()
-    return {name.removeprefix("cmdstat_"): stat["calls"] for name, stat in said}
+    return {name.removeprefix("cmdstat_"): stat["calls"] for name, stat in bare.info("commandstats").items()}
 
 
 def _observe(running: Pipeline, chunks: int) -> None:
-    """What a worker does for so many chunks."""
+    """Observe about `chunks` chunks, as a worker does."""
     worker, observer = ScopeWorker(running.services), Observer(running.services)
     looked = worker.observe(_RESOURCE, until=math.inf)
     done = 0

@@ -14,7 +14,7 @@ from om_api.store.driver.connection import Connection
 from om_workers.llm.base import Reply, Request
 
 T = TypeVar("T")
-_THREAD = Pattern(r'<thread id="[^"\n]*">')  # a thread's name is none of its text: answers are known by it
+_THREAD = Pattern(r'<thread id="[^"\n]*">')  # never redacted: answers are assigned to threads by these tags
 
 
 class RedactedRequests:

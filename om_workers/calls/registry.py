@@ -123,9 +123,7 @@ class Registry:
             delay, answer = settings.options.get("delay", 0), settings.options.get("answer", "")
             options = {"name": name, "keep": KEPT_REQUESTS, "wait": self._wait}
             return Scripted.echo(delay=float(delay), answer=str(answer), **options)
-        if (
-            most := settings.max_output_tokens
-        ):  # a provider refuses every request that asks for more than the window holds
+        if most := settings.max_output_tokens:  # providers refuse a request for more than the model's window
             window = context_window(name, self._settings.models)
             settings = settings.model_copy(update={"max_output_tokens": min(most, window or most)})
         if provider == "gemini":

@@ -73,7 +73,7 @@ class TurnedAwayError(ModelError):
 
 
 class TooLongError(ModelError):
-    """A request that is larger than the model's window: nobody did anything, and the same in parts may be answered."""
+    """The request is larger than the model's window. It costs nothing, and may succeed in parts."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, retryable=False, why="refused")

@@ -117,7 +117,7 @@ def refusal(call: ProviderCall, status: int, body: object, wait: float | None = 
     pause = wait or _PATIENCE_S.get(status)
     why: Why = "busy" if pause else "unreachable" if status >= _BROKEN else "refused"
     if status == _TOO_LARGE or (content and _TOO_LONG.search(f"{code} {said}")):
-        return TooLongError(f"{text}; what is larger than its window is asked in parts")
+        return TooLongError(f"{text}; the request exceeds its window, and is repeated in parts")
     kind = ModelError if content or status >= _BROKEN else TurnedAwayError
     return kind(text, retryable=not content, retry_after=pause, why=why)
 

@@ -1,4 +1,4 @@
-"""Which answers of models can be used; what cannot is reported as an event, counted, and raised as a ModelError."""
+"""Checks the answers of models: an unusable one is published as an event, counted, and raised as a ModelError."""
 
 from collections.abc import Collection, Iterable, Sequence
 from typing import NoReturn
@@ -38,7 +38,7 @@ class AnswerReader:
         return said
 
     def observed_by_thread(self, reply: Reply) -> dict[str, Observed]:
-        """The same of several threads, those that can be used; raises ModelError where none can."""
+        """The usable notes of several threads; raises ModelError if there are none."""
         threads = self._request.threads
         read = parse_batch(reply.text, threads, self._sections, self._asked)
         faults = {name: self._fault(reply, said, threads[name]) for name, said in read.items()}
@@ -59,7 +59,7 @@ class AnswerReader:
         return said
 
     def _fault(self, reply: Reply, said: Observed, messages: Iterable[Message]) -> tuple[UnusableWhy, str] | None:
-        """Why notes cannot be used, and a quote of ours. The rule-based observer has nothing else to say, asked again."""
+        """Why notes cannot be used, with a quote that may be shown; None if they can. Empty notes of the built-in observer can."""
         if said.degenerate:
             return "loop", ""
         if not said.readable:
@@ -71,12 +71,12 @@ class AnswerReader:
 
     def _refuse(self, reply: Reply, why: UnusableWhy, quote: str = "") -> NoReturn:
         self._events.answer_unusable(self._scope, self._request.purpose, reply.model, why, quote)
-        # without the quote: the reason stands in the placeholder of a quarantined message, where an echo would pass for a note
+        # without the quote: the reason is shown in the placeholder of a quarantined message, where an echo would look like a note
         raise ModelError(f"{reply.model} {_SAYS[why]}", retryable=False, why="unusable")
 
 
 def _of_hollow(hollow: Collection[HollowLine]) -> tuple[UnusableWhy, str] | None:
-    """What hollow lines were, if one is worse than "nothing"."""
+    """The kind and quote of the first hollow line that is worse than "nothing"."""
     found = next((line for line in hollow if line.kind != "nothing"), None)
     return (found.kind, found.quote) if found and found.kind != "nothing" else None
 

@@ -1,4 +1,4 @@
-"""Which raw messages a seal reads: the oldest of the threads that waited longest, and no more than it may take."""
+"""The raw messages that a seal reads: the oldest of the threads that waited longest, and no more than it may take."""
 
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ _DEEPER = 4  # times as many are read where these were too few
 
 
 class Oldest(NamedTuple):
-    """Raw members by thread with the messages they hold, oldest first; `unread` is how many newer ones were not read."""
+    """Raw members by thread with their messages, oldest first; `unread` is how many newer ones were not read."""
 
     raw: dict[str, list[tuple[bytes, Message]]]
     unread: dict[str, int]
@@ -23,8 +23,8 @@ class Oldest(NamedTuple):
 def oldest(services: Services, state: ScopeState, move: Move) -> Oldest:
     """Read the oldest raw messages of a scope, as many as a seal may take and a chunk of each thread more.
 
-    That chunk is never sealed where a call in it waits for a result that was not read, so no call is parted from its result. A
-    small memory is read whole, and a look may have done so.
+    That chunk is not sealed while a call in it waits for a result that was not read, so that no call is separated from its
+    result. A small memory is read whole, possibly by the look before.
     """
     keys, resource = services.keys, state.scope.resource
     sets = state.raw or services.run(scope_state.raw_sets(keys, resource, scope_state.heeded(state)))

@@ -20,9 +20,9 @@ USUAL = 0.75  # of the notes' tokens: what every fact that matters has room in
 
 
 class Task(NamedTuple):
-    """What is to be condensed: texts, oldest first, and their tokens; below how many; from which level on; the greatest loss.
+    """Texts to condense, oldest first: their tokens (`size`), the tokens to stay below, the first level, the greatest loss.
 
-    A `part` is condensed beside others of the same reflection.
+    A `part` is one of several of the same reflection.
     """
 
     texts: Sequence[str]
@@ -34,19 +34,19 @@ class Task(NamedTuple):
 
     @property
     def room(self) -> float:
-        """The share of what every fact needs that the target leaves."""
+        """The target as a share of what all facts need."""
         return self.target / max(1, self.size * USUAL)
 
     @property
     def asked_again_above(self) -> float:
-        """The loss above which a model is asked again: a better answer may come though this one would do."""
+        """The loss above which a model is asked again, though the answer may be committed."""
         return self.max_loss / 2 if self.max_loss < 1 else 1.0
 
 
 class UsableAnswer(NamedTuple):
-    """One usable answer: what it says, its tokens, whether it is short enough, what share it lost and which facts.
+    """One usable answer: its tokens, whether it is short enough, the share of facts that it lost, and which.
 
-    One that is `lossy` lost more than may be committed.
+    A `lossy` one lost more than may be committed.
     """
 
     said: Reflected
@@ -60,14 +60,14 @@ class UsableAnswer(NamedTuple):
 
     @property
     def rank(self) -> tuple[bool, bool, float, int]:
-        """The best answer is the least: one that is not lossy, that fits, that lost least; of those too long the shortest."""
+        """Orders answers, the best first: not lossy, fitting, least loss; of those too long the shortest."""
         return self.lossy, not self.fits, self.loss if self.fits or self.lossy else 0.0, self.tokens
 
 
 class Condensed(NamedTuple):
-    """The best answer, all that it was chosen from, and what they cost together (None: nobody knows).
+    """The best answer, all that it was chosen from, and their cost together (None: unknown).
 
-    `parts` are what models said that it was made of, where it was made in parts.
+    `parts` are the answers that it was joined from, if it was made in parts.
     """
 
     best: UsableAnswer
@@ -77,9 +77,9 @@ class Condensed(NamedTuple):
 
 
 def judged(task: Task, check: Check, said: Reflected, level: int, tokens: int, model: str) -> UsableAnswer:
-    """An answer with what it lost. What is chosen by rules leaves out unmarked lines on purpose, as at the hardest level.
+    """An answer with its loss. The built-in reflector is judged as the hardest level: it leaves out unmarked lines on purpose.
 
-    Of few facts each weighs little, so of an answer that keeps none of them half of that is too much.
+    An answer that keeps no fact at all is lossy above half of the greatest loss, because few facts weigh little each.
     """
     found = check.of(said.text, HARDEST if model == EXTRACTIVE else level)
     lossy = found.loss > (task.max_loss if found.kept else task.asked_again_above)
@@ -110,8 +110,8 @@ class Condensing:
     def condense(self) -> Condensed:
         """Ask at most four levels, and at most twice more with what was dropped; the best answer of them all.
 
-        An answer too long, empty or caught in a loop is asked for at the next level; one that lost more than half of
-        what it may is asked for again with the list of what it lost, unless it says the same as before. Raises
+        After an answer that is too long, empty or in a loop, the next level is asked for. After one that lost more than half
+        of the greatest loss, the same level is asked for with the list of lost facts, unless the answer repeats itself. Raises
         ModelError when the model fails before any usable answer, or (not retryable) when none was usable: the memory
         must stay as it is then. Raises StoppedError when this process stops before any usable answer.
         """

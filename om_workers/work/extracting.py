@@ -77,9 +77,9 @@ def reflected(
     replaced: Sequence[Stored],
     judge: Judge = _TRUSTING,
 ) -> Extracted:
-    """What a Reflector found for extractors, in one answer or several: of the whole memory.
+    """The values of extractors in one answer of a Reflector or several, for the whole memory.
 
-    What cannot be read, or is only quoted, changes nothing.
+    Unreadable and quoted values change nothing.
     """
     found = dict[str, Any]()
     for said in parts:
@@ -90,7 +90,7 @@ def reflected(
 
 
 def _both(before: Any, after: Any) -> Any:
-    """Two changes of one value as one: fields of the later one win, items come after each other."""
+    """Two values of one extractor as one: fields of the later one win, lists are joined."""
     if isinstance(before, dict) and isinstance(after, dict):
         return before | after
     return [*before, *after] if isinstance(before, list) and isinstance(after, list) else after

@@ -117,7 +117,7 @@ class Observer:
         found, stopped = dict[str, Sealed](), None
         for each in read if read and not self._rests(read[0]) else ():
             try:
-                crashed = each.chunk.crashes >= chunking.MOST_CRASHES  # perhaps of the hook: nobody reads it any more
+                crashed = each.chunk.crashes >= chunking.MOST_CRASHES  # perhaps in the hook, which is not asked again
                 found[each.chunk.id] = each if crashed else each._replace(changed=self._hooks.heard(each))
             except HookError as error:
                 stopped = error
@@ -160,7 +160,7 @@ class Observer:
         return found
 
     def _begun(self, read: Sequence[Sealed]) -> tuple[list[tuple[Sealed, int]], Outcome]:
-        """Chunks with their attempts, this one counted, and what became of those that crashed: no model is asked of these."""
+        """Chunks with their attempts, including this one. Chunks that crashed are isolated instead, with that outcome."""
         begun, isolated = list[tuple[Sealed, int]](), Outcome.SUPERSEDED
         for each in read:
             attempts = self._begin(each)

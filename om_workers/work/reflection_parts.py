@@ -1,4 +1,4 @@
-"""Reflections that one answer cannot make: notes are condensed in parts, and what no answer keeps is condensed by rules."""
+"""Reflections in parts, where one answer loses too much: parts that no model keeps are condensed by the built-in reflector."""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
@@ -12,11 +12,9 @@ from om_workers.prompts.loss import Check
 from om_workers.prompts.parse import Reflected
 from om_workers.work.condensing import HARDEST, Condensed, Condensing, Task, UsableAnswer, judged
 
-_SMALLER = (
-    2  # times that notes are halved because too much was lost; of notes too large for a model as often as it takes
-)
-_ROOM = (0.0, 0.6, 0.75, 0.9)  # of the notes' tokens: what rules may fill, one after the other
-_SHORTER = 0.95  # of the notes' tokens: what saves less is not worth another beginning of every context
+_SMALLER = 2  # times that notes are halved because of loss; notes too large for a model are halved until they fit
+_ROOM = (0.0, 0.6, 0.75, 0.9)  # shares of the notes' tokens that the built-in reflector may fill, one after the other
+_SHORTER = 0.95  # of the notes' tokens: a smaller saving is not worth changing the prefix of every context
 _LEAST_TARGET = 100
 _UNUSABLE = Condensed(
     UsableAnswer(Reflected(), tokens=0, fits=True, level=0, loss=1.0, dropped=(), model="", lossy=True), (), 0.0
@@ -25,10 +23,10 @@ Ask = Callable[[Request], tuple[Reply, Reflected]]
 
 
 class ReflectionMeans(NamedTuple):
-    """How notes are condensed: `form` makes the request of a task for a level and a list of what was dropped.
+    """How notes are condensed: `form` makes the request of a task for a level and a list of dropped facts.
 
-    `ask` has a model answer it, `rules` the built-in reflector; both raise ModelError for an answer that cannot be used.
-    `count` counts tokens, `keep` puts in what is pinned, `refused` is told of answers of models that lost too much.
+    `ask` asks a model, `rules` the built-in reflector; both raise ModelError for an unusable answer. `count` counts tokens,
+    `keep` adds pinned lines, `refused` reports answers of models that lost too much.
     """
 
     form: Callable[[Task, int, Sequence[str]], Request]
@@ -40,14 +38,13 @@ class ReflectionMeans(NamedTuple):
 
 
 def condense(task: Task, means: ReflectionMeans) -> Condensed:
-    """Condense notes so that no more than the greatest loss is lost of them.
+    """Condense notes into one generation that loses at most `task.max_loss`.
 
-    One answer for all notes is asked for first. Where it lost too much, or the notes are too large for every model, they
-    are halved, up to twice, or until they fit. A part of which smaller parts keep no more goes to the built-in reflector,
-    which keeps marked lines first and gets more room as long as it loses too much; at last a part stays word for word.
-    The result is one generation. Raises ModelError as `Condensing.condense` does, and (not retryable) where the notes would
-    not become shorter: the memory stays as it is and may exceed observation_threshold. It is tried again when more was
-    noted, or in an hour.
+    All notes are asked for at once first. If the answer loses too much, or the notes are too large for every model, they
+    are halved, up to twice, or until they fit. A part that halving does not help goes to the built-in reflector, which
+    selects marked lines first and gets more room while it loses too much; at last the part stays word for word. Raises
+    ModelError as `Condensing.condense` does, and (not retryable) if the notes would not become shorter: the memory stays
+    as it is and may exceed observation_threshold. It is tried again when there are more notes, or in an hour.
     """
     return _Parts(task, means).condense()
 
@@ -70,14 +67,14 @@ class _Parts:
         if not made.best.lossy and made.best.tokens <= shorter:
             return made
         raise ModelError(
-            "no reflection keeps enough of the notes (reflection.max_loss), the memory stays as it is. It is tried again when"
-            " more was noted; raise reflection.max_loss, or name another reflector_model",
+            "every reflection lost more than reflection.max_loss, so the memory stays as it is; it is tried again when there are"
+            " more notes; raise reflection.max_loss, or name another reflector_model",
             retryable=False,
             why="unusable",
         )
 
     def _asked(self, task: Task) -> Condensed | None:
-        """The best answer of models; None where the notes are too large for each of them. Raises ModelError."""
+        """The best answer of the models; None if the notes are too large for each of them. Raises ModelError."""
         means = self._means
         keep = str if task.part else means.keep
         try:
@@ -90,7 +87,7 @@ class _Parts:
         return found
 
     def _parts(self, task: Task, smaller: int) -> Iterator[Condensed]:
-        """What becomes of the halves of notes, oldest first."""
+        """The halves of notes, condensed, oldest first."""
         halves = _halves(task, self._means.count)
         asked = [self._half(half) for half in halves]
         helps = any(came and not came.best.lossy for came in asked)
@@ -103,7 +100,7 @@ class _Parts:
                 yield self._by_rules(half)
 
     def _half(self, half: Task) -> Condensed | None:
-        """The same as `_asked`; answers that cannot be used keep nothing."""
+        """The same as `_asked`; an unusable answer counts as one that loses everything."""
         try:
             return self._asked(half)
         except ModelError as error:
@@ -112,7 +109,7 @@ class _Parts:
             return _UNUSABLE
 
     def _by_rules(self, task: Task) -> Condensed:
-        """What the built-in reflector keeps enough of; else the notes as they are."""
+        """The first answer of the built-in reflector that is not lossy; else the notes unchanged."""
         means, check = self._means, Check(task.texts, room=task.room)
         for target in dict.fromkeys(max(task.target, int(task.size * share)) for share in _ROOM):
             reply, said = means.rules(means.form(task._replace(target=target), 0, ()))
@@ -124,7 +121,7 @@ class _Parts:
         return Condensed(judged(task, check, said, 0, task.size, EXTRACTIVE), (), 0.0)
 
     def _joined(self, parts: Sequence[Condensed]) -> Condensed:
-        """One reflection of those of its parts, with all that was asked for on the way."""
+        """One reflection of its parts, with the candidates and the cost of all answers."""
         bests, task = [part.best for part in parts], self._task
         said = Reflected(
             text=self._means.keep("\n".join(best.said.text for best in bests)),

@@ -252,7 +252,7 @@ class Reflector:
         slugs = [each.slug for each in agent.extractors_by("reflector")]
 
         def read_of(request: Request, reply: Reply) -> Reflected:
-            """An answer with what was only quoted in the notes quoted again."""
+            """An answer in which lines that were quoted in the notes are quoted again."""
             return requoted(AnswerReader(self._services.events, scope, request).reflected(reply, slugs), judge)
 
         def ask(request: Request) -> tuple[Reply, Reflected]:

@@ -54,9 +54,9 @@ class LookResult(NamedTuple):
 
 
 class SealOutcome(NamedTuple):
-    """What sealing came to, and the ids of the chunks it made.
+    """The outcome of a seal, and the ids of the chunks it made.
 
-    `rest` when nothing may be cut, `superseded` when the memory changed. `more`: something that the move is about is left.
+    `rest` when nothing may be cut, `superseded` when the memory changed. `more`: the move has messages left to cut.
     """
 
     outcome: Outcome = Outcome.REST
@@ -128,7 +128,7 @@ class ScopeWorker:
         self._run(due.mark(self._services.keys.due_observe, [state.scope]))
         return LookResult(outcome)
 
-    def _make(self, state: ScopeState, move: Move) -> "SealOutcome":
+    def _make(self, state: ScopeState, move: Move) -> SealOutcome:
         if move.kind == "seal":
             return self.seal(state, move)
         return SealOutcome(self._activate(state, move)) if move.kind == "activate" else SealOutcome()
@@ -158,8 +158,8 @@ class ScopeWorker:
             what = Decided(limits, scope_state.wake_field(state.scope), wake, forced=becomes)
             self._run(note.note(self._services.keys, state.scope, state.record.epoch, what))
 
-    def seal(self, state: ScopeState, move: Move) -> "SealOutcome":
-        """Cut the oldest raw messages that a move is about into chunks."""
+    def seal(self, state: ScopeState, move: Move) -> SealOutcome:
+        """Cut the oldest raw messages of a move's threads into chunks."""
         keys, scope = self._services.keys, state.scope
         raw, unread = oldest(self._services, state, move)
         if self._redacted(scope.resource, [message for pairs in raw.values() for _, message in pairs]):
@@ -188,7 +188,7 @@ class ScopeWorker:
         return SealOutcome(outcome, [one.chunk for one in cut], more=more)
 
     def _own_calls(self, resource: str, thread: str, messages: Sequence[Message]) -> list[str]:
-        """The ids of calls of own tools in chunks without their results, these messages' included; [] if these hold none."""
+        """The ids of own tools' calls in chunks without their results, with those of these messages; [] if these have none."""
         own = OwnCalls()
         for message in messages:
             own.without(message)
@@ -277,10 +277,10 @@ def _names(seen: ScopeState | None) -> tuple[list[str], list[str]]:
 def pressure_of(state: ScopeState, forced: Mapping[str, float] | None = None) -> Pressure:
     """A scope's pressure. A thread's last activity is the lesser of its last message's time and the server's.
 
-    Of a thread that the look did not heed nobody knows it: it counts as active now.
+    A thread that the look did not read counts as active now.
     """
-    unheeded = state.unsealed.keys() - state.raw if state.raw else ()
-    times = {**state.thread_times, **state.last, **dict.fromkeys(unheeded, state.now)}
+    unread = state.unsealed.keys() - state.raw if state.raw else ()
+    times = {**state.thread_times, **state.last, **dict.fromkeys(unread, state.now)}
     own = {*state.unsealed, *(chunk.thread for chunk in state.chunks)}
     last_at = {thread: min(times.get(thread, state.now), state.now) for thread in own}
     return Pressure(

@@ -131,7 +131,7 @@ def read(services: Services, scope: Scope, ids: Sequence[str], seen: ScopeState 
 
 
 def _standing(messages: list[Message], marks: Collection[bytes]) -> list[Message] | None:
-    """The messages of a chunk without those that are retracted; None where none is."""
+    """The messages of a chunk without the retracted ones; None if there are none."""
     left = standing(messages, marks)
     return left if len(left) < len(messages) else None
 

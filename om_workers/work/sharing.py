@@ -56,7 +56,7 @@ class Sharing:
         if self._services.settings.for_agent(target.resource).read_only:
             raise StoreError(f"{target.resource} is read_only: nothing is shared with it", stored=False)
         added, epoch = False, state.record.epoch
-        # noted before anything is added: a copy whose source's record does not name its target is taken back
+        # recorded first, because a copy is taken back if its source's record does not name the target
         self._run(copies.note_shared(self._services.keys, state.scope, epoch, target.resource, 0))
         for each in news:
             made = self._copy(state, target, each.observation)

@@ -35,7 +35,7 @@ _RESOURCES = 2_000
 _REVIEWS = 1_000  # that should be decided by now
 _CHUNKS = 200  # of one memory, indexed in one round
 _LONGEST_PAUSE_MS = 3_600_000  # a reflection is put off by minutes at most, see retry_after and Ledger
-_MENDED, _MENDED_MESSAGES = 5, 50_000  # memories mended in one round, and the most messages of one
+_MENDED, _MENDED_MESSAGES = 5, 50_000  # memories repaired in one round, and the most messages of one
 _log = structlog.get_logger("om_workers")
 
 
@@ -176,10 +176,10 @@ class Sweeper:
                 self._run(known.tidy(keys, state.scope, self._threads(state.scope), ttl_s))
 
     def _mend(self, resource: str, states: Sequence[ScopeState]) -> None:
-        """Once a day repair what an older version or the loss of a key left wrong, unless that is too much to read."""
+        """Repair a memory once a day, unless it is too large to read (store/audit/mending.py)."""
         keys, size = self._services.keys, sum(state.record.observed_messages for state in states)
-        known = any(state.record.epoch for state in states) and size <= _MENDED_MESSAGES
-        if self._mends and known and self._run(mending.is_due(keys, resource)):
+        fits = any(state.record.epoch for state in states) and size <= _MENDED_MESSAGES
+        if self._mends and fits and self._run(mending.is_due(keys, resource)):
             self._mends -= 1
             retention_s = self._services.in_force(Scope(resource)).retention_s
             if mended := self._run(mending.mend(keys, resource, retention_s)):

@@ -10,7 +10,7 @@ from om_api.store.driver.replies import as_bool, as_bytes, as_int, as_names, as_
 from om_api.store.driver.steps import Batch, Steps, batch
 from om_api.store.memory.keys import Keys
 
-LONGEST_MS = 86_400_000  # between any two looks, for archive.after may be another by then
+LONGEST_MS = 86_400_000  # between two looks, because archive.after may have changed
 _KEPT_MS = 7 * 86_400_000  # that a fault is told
 
 
@@ -31,9 +31,9 @@ class ArchiveBacklog(msgspec.Struct, frozen=True):
 
 
 def expect(keys: Keys, resources: Iterable[str], at: int) -> Steps[None]:
-    """Have resources looked at from some time (server ms) on, unless it is known already when.
+    """Schedule a look at resources at a time (server ms), unless one is scheduled.
 
-    Every writer may put a time into the index. One that is further ahead than any look is brought back.
+    Every writer may add a time to the index. One that is too far ahead is brought back.
     """
     if names := list(resources):
         yield from write(

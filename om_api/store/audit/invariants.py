@@ -74,13 +74,13 @@ def _scope(held: ResourceDump) -> Iterator[Breach]:
 
 
 def observed_threads(held: ResourceDump) -> set[str]:
-    """The threads of observations in force that were made of messages."""
+    """The threads of those observations in force that have messages."""
     noted = (own for part in held.parts.values() for own in decoded(part.observations, as_observation))
     return {own.thread_id for own in noted if own.message_ids and not own.shared_from}
 
 
 def unlisted_sources(held: ResourceDump) -> dict[str, set[str]]:
-    """By thread the observations that have messages behind them, and that the thread's index lacks."""
+    """By thread the observations with messages that are missing in the thread's index."""
     found = defaultdict[str, set[str]](set)
     for own in _kept(held):
         if own.id in held.source and own.id not in held.sources.get(own.thread_id, ({}, 0))[0]:
@@ -89,7 +89,7 @@ def unlisted_sources(held: ResourceDump) -> dict[str, set[str]]:
 
 
 def _lost(held: ResourceDump) -> Iterator[Breach]:
-    """Keys that are gone as a whole, by what names them or counts what they held."""
+    """Whole keys that are lost: other keys name them or count their members."""
     observed = observed_threads(held)
     sealed = {value.get(b"thread", b"").decode() for value in held.chunks.values()}
     if (observed or sealed) and not held.tokens:
@@ -106,10 +106,9 @@ def _lost(held: ResourceDump) -> Iterator[Breach]:
             ("observation_count", part.observations, held.of.observations),
         )
         for field, members, key in counted:
-            if not members and (whole(part.record.get(field.encode(), b"0")) or 0) > 0:
-                yield Breach(
-                    key(part.scope), f"is missing, the record says {field} {whole(part.record[field.encode()])}"
-                )
+            count = whole(part.record.get(field.encode(), b"0")) or 0
+            if not members and count > 0:
+                yield Breach(key(part.scope), f"is missing, but the record has {field} {count}")
 
 
 def _counters(held: ResourceDump, count: Callable[[Message], int] | None) -> Iterator[Breach]:

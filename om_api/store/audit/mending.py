@@ -1,6 +1,7 @@
-"""Making good what can be derived in one memory: what workers of an older version, or the loss of a key, left wrong."""
+"""Repairs what can be derived in one memory: damage by workers of an older version, or by the loss of a key."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from om_api.domain.identity import KnownId, mark, record_of
@@ -15,24 +16,24 @@ from om_api.store.memory.decoding import as_observation, message_of
 from om_api.store.memory.keys import Keys
 from om_api.store.memory.known import COMPLETE, day_of, held_records, learn
 
-_GONE, _FOR_EVER = -2, -1  # as PTTL says it
+_MISSING, _NO_LIFETIME = -2, -1  # replies of PTTL
 _EVERY_S = 86_400
 
 
 def is_due(keys: Keys, resource: str) -> Steps[bool]:
-    """Whether a memory was not mended within a day; who asks is to do it, and nobody else is asked to."""
+    """Whether a memory was not repaired within a day. True at most once a day: the caller repairs it."""
     return (yield from as_bool("SET", keys.of(resource).lock("mend"), 1, "NX", "EX", _EVERY_S))
 
 
 def mend(keys: Keys, resource: str, ttl_s: int) -> Steps[int]:
-    """Read a whole memory, and repair what verify would name; how many repairs were made. `ttl_s` is its retention.
+    """Read a whole memory and repair what `verify` would report; returns the number of repairs. `ttl_s` is its retention.
 
-    Segments and sources without a lifetime get one, ids are known where their messages are, and what is lost of the indexes of
-    threads and sources and of the threads' own state is made of the observations again.
+    Segments and sources without a lifetime get one, ids are stored where their messages are, and lost indexes of threads and
+    sources and lost states of threads are derived from the observations.
     """
     of, threads = keys.of(resource), set((yield from threads_met(keys, resource)))
     named, held = {of.threads}, None
-    for _ in range(2):  # what is noted names sources, and threads that no index may name any more
+    for _ in range(2):  # observations name sources, and threads that may be in no index any more
         named |= {
             key for name in threads for key in (of.messages(name), of.known(name), of.thread(name), of.sources(name))
         }
@@ -49,7 +50,7 @@ def mend(keys: Keys, resource: str, ttl_s: int) -> Steps[int]:
 
 
 def _observations(held: ResourceDump, part: Part) -> list[Observation]:
-    """What a part noted of messages, those that generations replaced first."""
+    """A part's observations of messages; first those that generations replaced."""
     replaced = (members for (_, thread), members in sorted(held.reflected.items(), key=lambda each: each[0][0])
                 if thread == part.scope.thread)  # fmt: skip
     every = [own for members in (*replaced, part.observations) for own in decoded(members, as_observation)]
@@ -57,13 +58,13 @@ def _observations(held: ResourceDump, part: Part) -> list[Observation]:
 
 
 def _lifetimes(held: ResourceDump, ttl_s: int) -> Steps[int]:
-    """Segments of what is no chunk any more live as long as its messages, and go with them."""
+    """Give segments of activated chunks the lifetime of their messages, and remove those whose messages expired."""
     mended = 0
     for name, (_, left) in held.segments.items():
-        if left != _FOR_EVER or name in held.chunks:
+        if left != _NO_LIFETIME or name in held.chunks:
             continue
         source = yield from as_int("PTTL", held.of.source(name))
-        if source == _GONE:
+        if source == _MISSING:
             yield from write(("UNLINK", held.of.segment(name)))
         else:
             keys = (held.of.segment(name), held.of.source(name))
@@ -73,10 +74,13 @@ def _lifetimes(held: ResourceDump, ttl_s: int) -> Steps[int]:
 
 
 def _threads(held: ResourceDump, part: Part, ttl_s: int) -> Steps[int]:
-    """What is lost of the threads that a part has observations of."""
+    """Write again what is lost of the threads that a part has observations of."""
     observed, unlisted = observed_threads(held), unlisted_sources(held)
     wrong = {thread for thread in observed if thread not in held.threads or thread not in held.states} | unlisted.keys()
-    own = {thread: some for thread, some in _by_thread(_observations(held, part)).items() if thread in wrong}
+    own = defaultdict[str, list[Observation]](list)
+    for each in _observations(held, part):
+        if each.thread_id in wrong:
+            own[each.thread_id].append(each)
     if not own:
         return 0
     of, epoch = held.of, part.record.get(b"epoch", b"")
@@ -89,15 +93,8 @@ def _threads(held: ResourceDump, part: Part, ttl_s: int) -> Steps[int]:
     return len(own) * done
 
 
-def _by_thread(observations: Iterable[Observation]) -> Mapping[str, list[Observation]]:
-    found: dict[str, list[Observation]] = {}
-    for own in observations:
-        found.setdefault(own.thread_id, []).append(own)
-    return found
-
-
 def _lost(thread: str, observations: Sequence[Observation], unlisted: set[str]) -> Iterator[Any]:
-    """What `mend` is to write of a thread, unless it is there."""
+    """The arguments of `mend` for one thread; the script writes only what is missing."""
     last = observations[-1]
     noted = next((own for own in reversed(observations) if own.task_state or own.no_task), last)
     sources = [(own.id, _activated(own)) for own in observations if own.id in unlisted]
@@ -112,7 +109,7 @@ def _activated(own: Observation) -> int:
 
 
 def _ids(keys: Keys, held: ResourceDump) -> Steps[int]:
-    """Ids are known, and as sealed, of all that is sealed or behind an observation."""
+    """Store the ids of all sealed and observed messages, as sealed."""
     if COMPLETE not in held.tokens:
         return 0  # the sweep learns them all
     mended, unknown = 0, set[str]()

@@ -14,7 +14,7 @@ from om_api.store.memory import due
 from om_api.store.memory.keys import Keys
 
 LIVES_MS = due.LEASE_MS
-LAYOUT = 1  # of the keys of memories: raise it when workers of the version before may not work at the same time
+LAYOUT = 1  # of the keys of memories: raise it when workers of the version before must not run at the same time
 _TICKED_S = 86_400
 
 
@@ -22,8 +22,8 @@ _TICKED_S = 86_400
 class Worker(msgspec.Struct, frozen=True, kw_only=True):
     """One worker process: where it runs, which version, the queues it serves, and its clock minus the server's in ms.
 
-    `concurrency`: how many tasks it runs at a time. `settings`: the fingerprint of those it goes by. `layout`: the number of
-    the storage layout that it writes. No secrets. An earlier version says none of these: 0, "", and no `queues`.
+    `concurrency`: how many tasks it runs at a time. `settings`: the fingerprint of its settings. `layout`: the number of its
+    storage layout. No secrets. A worker of an earlier version has none of these: 0, "", and no `queues`.
     """
 
     name: str

@@ -30,7 +30,7 @@ def keep(keys: Keys, name: str, was: bytes | None, text: str | None) -> Steps[bo
     did = yield from Verb("keep_settings", [keys.settings], [name, was or b"", text or "", MOST, MOST_BYTES], word)
     if did == "full":
         raise QuotaReachedError(
-            f"the store holds as many settings as it takes ({MOST:,} agents, {MOST_BYTES:,} bytes): take some out first (om"
+            f"no room for more settings in the store: at most {MOST:,} agents and {MOST_BYTES:,} bytes; remove some first (om"
             " config unset), or use a glob"
         )
     return did == "kept"

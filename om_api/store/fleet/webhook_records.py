@@ -49,9 +49,9 @@ class WebhookState(msgspec.Struct, frozen=True, kw_only=True):
 def add(
     keys: Keys, url: str, events: Collection[str], resources: Collection[str], *, allow_private: bool, by: str = ""
 ) -> Steps[Webhook]:
-    """A new webhook, for what happens from now on, made with the API key `by`; its secret can never be had again.
+    """Add a webhook for future events, made with the API key `by`. Its secret cannot be read again.
 
-    Raises InvalidInputError, and QuotaReachedError where there are too many, in all or of this key.
+    Raises InvalidInputError, and QuotaReachedError if there are too many, in all or of this key.
     """
     address = check_url(url, allow_private=allow_private)
     kinds, globs = check_events(events), check_resources(resources)
@@ -62,8 +62,8 @@ def add(
     args = [webhook.id, msgspec.json.encode(webhook), MOST, by, MOST_OF_A_KEY]
     did = yield from Verb("add_webhook", [keys.webhooks], args, word)
     if did != "added":
-        of_key = f"; of this key, {MOST_OF_A_KEY}" if did == "full_of_key" else f"; in all, {MOST}"
-        raise QuotaReachedError(f"too many webhooks{of_key}: remove one first (om webhooks list)")
+        most = f"{MOST_OF_A_KEY} of this key" if did == "full_of_key" else f"{MOST} in all"
+        raise QuotaReachedError(f"too many webhooks: {most}; remove one first (om webhooks list)")
     return webhook
 
 

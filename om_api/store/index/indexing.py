@@ -20,7 +20,7 @@ def findable(pairs: Sequence[Pair], thread: str, resource: str, own_calls: Itera
 def of_messages(messages: Iterable[Message | None], own_calls: Iterable[str] = ()) -> list[Findable]:
     """Messages as they are indexed; None is a member that is no message.
 
-    What was asked of this memory's own tools and what they answered has no words; `own_calls` as in OwnCalls.
+    Calls of this memory's own tools and their results have no words; `own_calls` as in OwnCalls.
     """
     own = OwnCalls(own_calls)
     return [_NO_MESSAGE if message is None else _as_findable(message, own.without(message)) for message in messages]

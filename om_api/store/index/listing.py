@@ -20,9 +20,9 @@ class Listing(NamedTuple):
     `chunks` are those sealed and not yet activated, `sources` the observations that have messages behind them, each with the
     thread it is of ("": a chunk whose thread nobody said) and the epoch of its memory; `raw` is what is unsealed, by thread.
     `scope` is the stored word, None while nothing was ever sealed. `archived`: how many things stand in the archive.
-    `memories` are those that there are, `retracted` the marks of what is retracted, by thread.
+    `memories` are the existing ones, `retracted` the marks of retracted messages, by thread.
 
-    `unsealed` is how many messages are raw and counted; where only the `newest` ones of each thread were read (0: all),
+    `unsealed` is how many messages are raw and counted. If only the `newest` ones of each thread were read (0: all),
     `skipped` is how many older ones it has.
     """
 
@@ -40,7 +40,7 @@ class Listing(NamedTuple):
     retracted: Mapping[str, frozenset[bytes]] = {}
 
     def newest_of(self, most: int | None) -> int:
-        """How many raw messages of each thread to read so that they are about `most` in all, a power of two; 0 = all."""
+        """How many raw messages of each thread to read for about `most` in all: a power of two, or 0 for all."""
         if most is None or self.unsealed <= most:
             return 0
         return max(_LEAST, 1 << (most // max(1, len(self.threads))).bit_length() >> 1)

@@ -206,7 +206,7 @@ def _recorded(keys: Keys, name: str) -> Batch[Recorded]:
 
 
 class Place(NamedTuple):
-    """When a scope is due in the indexes of the Observer and of the Reflector; None where it is in none."""
+    """When a scope is due in the indexes of the Observer and of the Reflector; None where it is not in one."""
 
     observe_at: float | None
     reflect_at: float | None
