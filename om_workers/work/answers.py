@@ -59,7 +59,7 @@ class AnswerReader:
         return said
 
     def _fault(self, reply: Reply, said: Observed, messages: Iterable[Message]) -> tuple[UnusableWhy, str] | None:
-        """Why notes cannot be used, with a quote that may be shown; None if they can. Empty notes of the built-in observer can."""
+        """Why notes cannot be used, with a quote that may be shown; None if they can."""
         if said.degenerate:
             return "loop", ""
         if not said.readable:

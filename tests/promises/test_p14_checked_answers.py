@@ -156,7 +156,7 @@ def test_notes_of_which_a_reflection_loses_too_much_are_condensed_in_parts_or_by
 
     world = condensing(client, prefix_for(2), lossy, days=1)  # so few that no part is shorter
     text = world.context().text
-    with pytest.raises(ModelError, match="lost more than reflection.max_loss"):
+    with pytest.raises(ModelError, match=r"lost more than reflection\.max_loss"):
         world.reflector().reflect("harold")
     assert (world.context().text, world.om.generations("harold")) == (text, [])
 
