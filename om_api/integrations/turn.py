@@ -13,7 +13,7 @@ from om_api.context.assemble import Around
 from om_api.context.recall_tool import NAME as RECALL
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.messages import Message
-from om_api.domain.naming.ids import as_id
+from om_api.domain.naming.ids import escape_id
 from om_api.domain.tags import escape
 from om_api.domain.tool_calls import exchanges, named
 from om_api.domain.values import check_id, is_id
@@ -75,7 +75,10 @@ def id_of(name: str) -> str:
 
 
 def place_of(resource_id: object, thread_id: object, *, resource_from: str, thread_from: str) -> tuple[str, str]:
-    """Resource and thread of a turn; raises InvalidInputError, which says where a framework's user names what is missing."""
+    """Resource and thread of a turn; raises InvalidInputError, which says where a framework's user names what is missing.
+
+    Both are names, which users of the application may have chosen: each is escaped, so that no two of them are one id.
+    """
     for value, what, where in (
         (resource_id, "resource_id, whose memory it is", resource_from),
         (thread_id, "thread_id, which conversation it is", thread_from),
@@ -86,7 +89,7 @@ def place_of(resource_id: object, thread_id: object, *, resource_from: str, thre
 
 
 def _id_of(name: object, what: str) -> str:
-    return check_id(as_id(name) if isinstance(name, str) else name, what)
+    return check_id(escape_id(name) if isinstance(name, str) and name not in {".", ".."} else name, what)
 
 
 def said_in(context: Any, name: str) -> Any:

@@ -4,7 +4,7 @@ import { jsonSchema, tool, type Tool } from "ai";
 import type { ObservationalMemory } from "./client.js";
 import { RECALL_TOOLS } from "./generated/recall_tool.js";
 import type { PromptMessage, PromptPart } from "./prompts/messages.js";
-import { PromptMemory, type PromptMemoryOptions, type Turn } from "./prompts/prompt_memory.js";
+import { named, PromptMemory, type PromptMemoryOptions, type Turn } from "./prompts/prompt_memory.js";
 import type { Place } from "./types.js";
 
 export type { PromptMemoryOptions as MemoryMiddlewareOptions } from "./prompts/prompt_memory.js";
@@ -51,7 +51,7 @@ export function recallTool(memory: ObservationalMemory, options: { resourceId?: 
     description,
     inputSchema: jsonSchema<Record<string, unknown>>(parameters as unknown as Parameters<typeof jsonSchema>[0] as never),
     execute: (asked: Record<string, unknown>, { abortSignal }: { abortSignal?: AbortSignal | undefined }) =>
-      memory.answerRecall(asked, { ...options, signal: abortSignal }),
+      memory.answerRecall(asked, { ...options, ...named(options), signal: abortSignal }),
   }) as Tool<Record<string, unknown>, string>;
 }
 

@@ -11,7 +11,11 @@ export function checkedId(value: unknown, what: string): string {
   throw new InvalidInputError(`${what} ${shown}: use 1 to 200 of A-Z a-z 0-9 . _ : @ + - (and not "." or "..")`);
 }
 
-/** The id of a resource or a thread by any name: an id as it is, any other text escaped, but for "", "." and "..". */
+/**
+ * The id of a resource or a thread by any name: an id as it is, any other text escaped, but for "", "." and "..".
+ *
+ * So `auth0+_7C1` is the id of the name `auth0|1`. Names that people choose go through `escapeId` first: adapters do that.
+ */
 export function namedId(value: unknown, what: string): string {
   return typeof value === "string" && !["", ".", ".."].includes(value) && !isId(value) ? escapeId(value) : checkedId(value, what);
 }
@@ -22,7 +26,7 @@ export function namedId(value: unknown, what: string): string {
  * Throws InvalidInputError for an empty text, and where the id would be longer than 200 characters.
  */
 export function escapeId(text: string): string {
-  const found = text === "." || text === ".." ? [...text].map(escaped).join("") : text.replace(/\p{Surrogate}/gu, "\ufffd").replace(FOREIGN, escaped);
+  const found = written(text);
   if (found === "") throw new InvalidInputError("an id must not be empty: name a resource or thread");
   if (found.length > LONGEST) throw new InvalidInputError(`id ${JSON.stringify(text.slice(0, 80))} is too long: ${found.length} characters when escaped (maximum ${LONGEST})`);
   return found;
@@ -36,12 +40,17 @@ export function unescapeId(id: string): string {
     found.push(hex ? parseInt(hex[1]!, 16) : bytes[n]!);
     if (hex) n += 3;
   }
-  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(Uint8Array.from(found));
+  const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(Uint8Array.from(found));
+  return written(text) === id ? text : id;
 }
 
 /** A new id: hard to guess, unlike any other. */
 export function newId(): string {
   return crypto.randomUUID();
+}
+
+function written(text: string): string {
+  return text === "." || text === ".." ? [...text].map(escaped).join("") : text.replace(/\p{Surrogate}/gu, "\ufffd").replace(FOREIGN, escaped);
 }
 
 function isId(value: unknown): value is string {

@@ -2,7 +2,7 @@
 import type { ObservationalMemory } from "./client.js";
 import { RECALL_TOOLS } from "./generated/recall_tool.js";
 import type { PromptMessage, PromptPart } from "./prompts/messages.js";
-import { PromptMemory, type PromptMemoryOptions, type Turn } from "./prompts/prompt_memory.js";
+import { named, PromptMemory, type PromptMemoryOptions, type Turn } from "./prompts/prompt_memory.js";
 import type { Place } from "./types.js";
 
 export type { PromptMemoryOptions as MemoryProcessorOptions } from "./prompts/prompt_memory.js";
@@ -69,7 +69,7 @@ export function recallTool(memory: ObservationalMemory, options: { resourceId?: 
     description,
     inputSchema: parameters as any,
     execute: (asked: any, context?: any): Promise<string> =>
-      memory.answerRecall(asked?.context ?? asked, { ...options, ...placeOf(context?.requestContext), signal: context?.abortSignal }),
+      memory.answerRecall(asked?.context ?? asked, { ...options, ...named({ ...options, ...placeOf(context?.requestContext) }), signal: context?.abortSignal }),
   };
 }
 

@@ -131,10 +131,10 @@ test("no instruction is kept as conversation, wherever it stands, and none is le
 test("a run of Mastra looks up in its own resource's memory, and in the tool's where it names none", async () => {
   const asked = [];
   const tool = recallTool({ answerRecall: async (_, { resourceId }) => asked.push(resourceId) }, { resourceId: "harold" });
-  await tool.execute({ query: "x" }, { requestContext: new Map([["mastra__resourceId", "bob"]]) });
+  await tool.execute({ query: "x" }, { requestContext: new Map([["mastra__resourceId", "auth0+_7C1"]]) });
   await tool.execute({ query: "x" }, {});
 
-  assert.deepEqual(asked, ["bob", "harold"]);
+  assert.deepEqual(asked, ["auth0+_2B_7C1", "harold"]); // another one than that of auth0|1
 });
 
 test("a message is as large as its bytes are", () => {

@@ -18,7 +18,7 @@ _ESCAPED = re.compile(rb"\+_([0-9A-F]{2})")
 
 def escape_id(text: str) -> str:
     """The id of a text; raises InvalidInputError for an empty one, and where the id would be longer than 200 characters."""
-    found = "".join(map(_escaped, text)) if text in {".", ".."} else _FOREIGN.sub(_escape, whole_text(text))
+    found = _written(text)
     if not found:
         raise InvalidInputError("an id must not be empty: name a resource or thread")
     if len(found) > _LONGEST:
@@ -26,6 +26,10 @@ def escape_id(text: str) -> str:
             f"id {shown(text, 80)!r} is too long: {len(found):,} characters when escaped (maximum {_LONGEST})"
         )
     return found
+
+
+def _written(text: str) -> str:
+    return "".join(map(_escaped, text)) if text in {".", ".."} else _FOREIGN.sub(_escape, whole_text(text))
 
 
 def _escape(found: re.Match[str]) -> str:
@@ -38,12 +42,14 @@ def _escaped(character: str) -> str:
 
 def unescape_id(name: str) -> str:
     """The text that `escape_id` made an id of; an id that it did not make as it is."""
-    return _ESCAPED.sub(lambda found: bytes.fromhex(found[1].decode()), name.encode()).decode("utf-8", "replace")
+    text = _ESCAPED.sub(lambda found: bytes.fromhex(found[1].decode()), name.encode()).decode("utf-8", "replace")
+    return text if _written(text) == name else name
 
 
 def as_id(text: str) -> str:
     """An id as it is, any other text escaped: how clients take the names of resources and threads.
 
+    So `auth0+_7C1` is the id of the name `auth0|1`. Names that people choose are passed through `escape_id` first: adapters do.
     An empty text, "." and ".." stay as they are, for whoever checks ids refuses them: they are mistakes, or paths.
     """
     return text if is_id(text) or not isinstance(text, str) or text in {"", ".", ".."} else escape_id(text)

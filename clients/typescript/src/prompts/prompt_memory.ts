@@ -1,6 +1,7 @@
 /** A memory around the calls of a model: what a call is about to send is kept, and what it sends is made of the memory. */
 import type { ObservationalMemory } from "../client.js";
 import { InvalidInputError } from "../errors.js";
+import { escapeId } from "../ids.js";
 import type { ContextBlock, KeptMessage, Place, Synced } from "../types.js";
 import { Recent } from "../waiting.js";
 import { toWire, unforged, type PromptMessage, type WireMessage } from "./messages.js";
@@ -33,6 +34,12 @@ interface Last {
   first: string;
 }
 
+/** The ids of a thread and a resource that users may have named: each is escaped, so that no two names are one id. */
+export function named({ threadId, resourceId }: { threadId?: string | undefined; resourceId?: string | undefined }): Place {
+  const idOf = (name: string): string => (name === "." || name === ".." ? name : escapeId(name)); // which the client refuses
+  return { ...(threadId ? { threadId: idOf(threadId) } : {}), ...(resourceId ? { resourceId: idOf(resourceId) } : {}) };
+}
+
 export class PromptMemory {
   readonly #options: PromptMemoryOptions;
   readonly #last = new Recent<Last>(THREADS);
@@ -44,8 +51,9 @@ export class PromptMemory {
 
   /** Whose call it is; throws InvalidInputError that says where to name them. */
   place(found: Place, where: string): Required<Place> {
-    const threadId = found.threadId ?? this.#options.threadId;
-    const resourceId = found.resourceId ?? this.#options.resourceId;
+    const { threadId, resourceId } = named({
+      threadId: found.threadId ?? this.#options.threadId, resourceId: found.resourceId ?? this.#options.resourceId,
+    });
     const missing = [threadId === undefined && "threadId", resourceId === undefined && "resourceId"].filter(Boolean);
     if (threadId !== undefined && resourceId !== undefined) return { threadId, resourceId };
     throw new InvalidInputError(`this call names no ${missing.join(" and no ")}: ${where}`);

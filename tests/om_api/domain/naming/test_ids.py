@@ -20,8 +20,12 @@ def test_escaping_is_reversible_and_no_two_texts_have_one_id():
     for text, name in EXAMPLES:
         assert (escape_id(text), unescape_id(name)) == (name, text), text
         assert is_id(name), text
+        own, _ = place_of(text, "t-1", resource_from="", thread_from="") if text.strip(".") else (name, "")
+        assert (own, as_id(name)) == (name, name), text  # the name that people chose, and the id of a list
     assert len({escape_id(text) for text, _ in EXAMPLES}) == len(EXAMPLES)
     assert (escape_id("\ud83d"), as_id("auth0+_7C1"), as_id("a b")) == ("+_EF+_BF+_BD", "auth0+_7C1", "a+_20b")
+    for name in ("a+_41", "a+_FFb", "+_2E"):  # a plain writer's; nobody's name is escaped so, but for "."
+        assert unescape_id(name) == {"+_2E": "."}.get(name, name), name
     for text, says in (
         ("", "must not be empty"),
         ("a" * 201, "maximum 200"),
@@ -41,7 +45,6 @@ def test_every_door_takes_any_name(world, server_url, monkeypatch):
         assert [each.id for each in world.om.get_context(*place).messages][::2] == ["m-1", "m-2"]
         assert world.om.recall("seat", resource_id=place[1], thread_id=place[0]).hits
     assert [each.id for each in world.om.threads(WHO)] == [escaped[0]]
-    assert place_of(WHO, THREAD, resource_from="", thread_from="") == escaped[::-1]
     monkeypatch.setenv("OM_PREFIX", world.prefix)
     shown = CliRunner().invoke(main, ["--url", server_url, "context", WHO, THREAD])
     assert (shown.exit_code, "14C" in shown.stdout) == (0, True)
