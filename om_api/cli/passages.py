@@ -41,9 +41,9 @@ class Passages:
             self._print(_THERE, Text("retracted from its conversation", _DIM))
         for turn in (*hit.before, hit.message, *hit.after):
             own = turn is hit.message
-            text = excerpt(_line(plain(turn)), self._query, _OWN if own else _BESIDE)
-            said = self._marked(f"{turn.role}: {text}") if own else Text(visible(f"{turn.role}: {text}"), _DIM)
-            self._print(_HERE if own else _THERE, said)
+            text = f"{turn.role}: {excerpt(_line(plain(turn)), self._query, _OWN if own else _BESIDE)}"
+            mark = "" if own or turn.id not in hit.retracted else "(retracted) "
+            self._print(_HERE if own else _THERE, self._marked(text) if own else Text(visible(mark + text), _DIM))
 
     def _note(self, text: str) -> None:
         """Of a note the lines that have the words, the first ones."""

@@ -80,7 +80,7 @@ class AsyncObservationalMemory:
     `settings` default to config/ and the environment. `timeout` (s) bounds each round trip. With `fail_open` the store
     being away raises nothing: messages are kept here (the newest 1,000, of 16 MB at most) and sent when it is back, and contexts
     are made of what was read last (of the threads used last, in 96 MB at most), saying that memory was unavailable.
-    With a `spool` (else OM_SPOOL) messages that wait stand in that file too, and outlive the process; several may share it.
+    With a `spool` (else OM_SPOOL) waiting messages are in that file too, and survive the process; several may share it.
     Raises StoreError otherwise, InvalidInputError for input that cannot be accepted, SettingsError for settings that cannot be
     in force.
 
@@ -199,16 +199,15 @@ class AsyncObservationalMemory:
         """Add what is new of a thread's whole history, as a client holds it, oldest first, with ids or without.
 
         A message is given as in `add_messages`. One without an id is known by what it says and what precedes it, so "ok" said
-        twice is two messages. What says something else under an id of its own changes nothing and is listed in `changed`.
+        twice is two messages. A message whose id is stored with another text changes nothing and is listed in `changed`.
 
-        `diverged` says what happens where the history replaces stored messages, as after an edit, an undo or a new answer.
+        `diverged` decides what happens where the history replaces stored messages, as after an edit, an undo or a new answer.
         `follow` retracts the replaced messages: they stay stored and recall finds them, but no context contains them until the
         history has them again. `copy` leaves the thread as it is and continues in a copy of it, which the receipt names as
-        `thread_id`. `keep` adds what is new beside what is stored. `diverged_at` is the first position that differs.
+        `thread_id`. `keep` keeps both. `diverged_at` is the first position that differs.
 
-        A history may have lost its beginning. Nothing is kept twice for being sent twice: repeat a call whose reply was
-        lost. One round trip where it just goes on from what was accepted last. Limits are those of `add_messages`, for what is
-        new.
+        A history may have lost its beginning. Messages are stored once however often they are sent: repeat a call whose reply
+        was lost. It takes one round trip if the history only continues. New messages have the limits of `add_messages`.
         """
         span = spans.span("om.push", "producer", resource=resource_id, thread=thread_id)
         add = partial(self._core.sync, in_place(placed(messages)), resource_id, thread_id, pusher, diverged)
@@ -606,7 +605,7 @@ class AsyncObservationalMemory:
 
         Marks the scope due and urgent and, with `wait`, looks up to that many seconds for the answer: `activated`,
         `rest` when there is nothing to observe, `superseded` when it was cleared meanwhile, `busy` when it is not done yet;
-        `held` says whether something keeps it.
+        `held` reports what it waits for.
         """
         return await self._run(self._core.forcing.observe(resource_id, thread_id, wait))
 

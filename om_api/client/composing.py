@@ -20,7 +20,7 @@ from om_api.store.memory.keys import Keys
 MayRead: TypeAlias = Callable[[str], bool]
 NOT_BOUND = "the key in use is not bound to it"
 NOT_PERMITTED = "this user of Redis may not read it: om acl shows what an agent's user is granted"
-BROKEN = "its keys hold what cannot be read: om verify shows what"
+BROKEN = "its keys cannot be read: see om verify"
 CANNOT_BE_READ = (NotPermittedError, *UNREADABLE)
 REMEMBERED = 4_096
 _REFUSED_S = 60.0  # after which a memory that the store refused is asked for again
@@ -61,11 +61,11 @@ class Composer:
         self._refused: LRU[str, tuple[float, str]] = LRU(REMEMBERED)
 
     def asked(self, resource: str, also: Collection[str] | str, may_read: MayRead | None = None) -> ComposedAsk:
-        """The settings' first, then those that a call names.
+        """The memories that the settings compose, then those that a call names.
 
-        Of what the settings name, a memory is left out that does not permit it (`composed_by`), or that the caller may not
-        read. A memory that the call itself names needs the caller's right alone. Raises InvalidInputError for invalid ids, for
-        the resource itself, for a name that is given twice, and for too many.
+        A memory of the settings is left out without its consent (`composed_by`), or if the caller may not read it. A memory
+        that the call names needs the caller's right only. Raises InvalidInputError for invalid ids, for the resource itself,
+        for a name that is given twice, and for too many.
         """
         links, named = self._settings.links(resource), _named(resource, also)
         kept = [each for each in links.composed if may_read is None or may_read(each.resource)]
@@ -88,7 +88,7 @@ class Composer:
         return ask
 
     def readable(self, ask: ComposedAsk) -> Steps[ComposedAsk]:
-        """The same without the memories that cannot be read: each is read alone, since one error ends a whole transaction."""
+        """The same without unreadable memories. Each is read alone, because one error ends a whole transaction."""
         for name in ask.names:
             try:
                 yield from ComposedReader().read(self._keys, [name])
@@ -100,7 +100,7 @@ class Composer:
 
 
 def why_left_out(error: Exception) -> str:
-    """The reason for which a memory is left out that could not be read."""
+    """Why an unreadable memory is left out."""
     return NOT_PERMITTED if isinstance(error, NotPermittedError) else BROKEN
 
 

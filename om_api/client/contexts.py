@@ -74,9 +74,9 @@ class Contexts:
         model: str | None = None,
         newest: int = 0,
     ) -> Steps[Context]:
-        """What the Actor reads, for a model of its own: one round trip when warm, a few more when it activates.
+        """What the Actor reads, for its `model`: one round trip when warm, a few more when it activates.
 
-        At least `newest` raw messages of the thread are read, and more where these leave room.
+        At least `newest` raw messages of the thread are read, and more if there is room for more.
         """
         _check(resource, thread, max_tokens)
         model = check_model(model) or self._settings.for_agent(resource).actor_model

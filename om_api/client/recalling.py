@@ -45,7 +45,7 @@ REMEMBERED, MOST = 256, 256 * 2**20  # resources, and bytes of what was decoded 
 _TRIES = 4
 _NOT_ALL = "nothing in the part that could be read holds these words"
 _CANDIDATES = 1_000  # whose texts are looked through for a phrase
-_MOST_RAW = 2_000  # raw messages that a context is looked up in, the newest of each thread; recall itself reads all
+_MOST_RAW = 2_000  # raw messages that automatic recall searches, the newest of each thread; recall itself searches all
 
 
 class Recalling:

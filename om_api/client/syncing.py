@@ -29,7 +29,7 @@ from om_api.store.threads.aliases import resolve
 
 _LIKELY_NEW = 16  # messages at a history's end that are sent at once, while nothing is remembered of it
 REMEMBERED = 256  # histories
-_LONGEST_NAME, _DIGITS = 180, 10  # of a thread's id before that of a copy of it, and what tells copies apart
+_LONGEST_NAME, _DIGITS = 180, 10  # of a copy's id: characters of its thread's id, and of the mark of its branch
 _LONGEST = 2_000  # messages of one that are remembered
 _BYTES = 300  # that one of them takes, about
 MOST_BYTES = 32 * 2**20
@@ -45,8 +45,8 @@ class Synced(NamedTuple):
 
     `grown` say more than was kept, which is kept now; `changed` say something else, and nothing was changed. `diverged_at` is
     the position from which on the history is not what was kept: edited there, or gone on otherwise; None if it only goes on.
-    `retracted` are the ids of messages that the history has others for: no context holds them any more. `restored` are those that
-    it has again. `thread_id` is the thread that holds the history: a copy of the one asked for, where a branch went on in one.
+    `retracted` are the ids of messages that the history replaces, which contexts no longer show; `restored` are those that it
+    contains again. `thread_id` is the thread that the history was added to: the one asked for, or a copy of it.
     `ahead` were dated ahead of the server's clock, by `ahead_ms` at most, and are ordered by their arrival instead.
     `cut` were too large, and are stored without their middle (docs/redis-protocol.md).
     Instructions at the beginning (role system) are no part of a conversation: they are not kept, and their id is "".
@@ -82,7 +82,7 @@ class _Talk(NamedTuple):
 
 
 class _Branch(NamedTuple):
-    """A history that goes on otherwise, which is to be kept in a copy: up to which message ("": none), and by which id."""
+    """A branch to continue in a copy: the last message of the copied part ("": none), and the id of the copy."""
 
     until: str
     thread: str
@@ -141,7 +141,7 @@ class Syncing:
         raise StoreError(f"thread {name} of {resource} changes faster than it can be read: repeat.", stored=False)
 
     def _branched(self, talk: _Talk, branch: _Branch) -> Steps[None]:
-        """Begin the copy that a branch goes on in, unless it was begun; what is new of the history is synced into it."""
+        """Make the copy of a branch, unless it exists; the caller then syncs the history into it."""
         there = yield from ending(self._keys, talk.resource, branch.thread)
         if branch.until and not any(there.last):
             yield from self._copy(talk.thread, branch.thread, talk.resource, branch.until, None, talk.pusher)
@@ -397,7 +397,7 @@ def _aligned(
 def _back(
     there: Sequence[Message], messages: Sequence[Message], ids: Sequence[str], retracted: Collection[bytes]
 ) -> list[Message]:
-    """What is retracted of a history that has it again, with the rests of what grew."""
+    """The retracted messages that a history has again, with the rests of those that grew."""
     again = [
         structs.replace(message, id=name)
         for name, message in zip(ids, messages, strict=True)
@@ -408,7 +408,7 @@ def _back(
 
 
 def _branch(thread: str, there: Sequence[Message], gone: Sequence[Message], ids: Sequence[str]) -> _Branch:
-    """Up to which message both are the same, and the thread that goes on from there: of a history it is always the same."""
+    """The branch of a history: where it leaves the thread, and the copy's id, which is the same for the same history."""
     first = {each.id for each in gone}
     until = next((n for n, each in enumerate(there) if each.id in first), 0)
     shared = [each.id for each in there[:until] if each.id in {*ids}]

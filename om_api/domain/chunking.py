@@ -20,8 +20,8 @@ def sealable(turns: Sequence[RawMessage], limits: Limits, now: int, unread: int 
     """Where a thread's raw messages may be cut: positions (1..n) such that no tool call is parted from its result.
 
     Nothing from an unanswered call on may be sealed, unless the call counts as answered: it is older than
-    observe_idle_after, or b newer tokens of its thread followed. Where newer messages are `unread`, its age does not count:
-    its answer may be among them.
+    observe_idle_after, or b newer tokens of its thread followed. If newer messages are `unread`, its age does not count,
+    because its answer may be among them.
     """
     after, ends = 0, [0] * len(turns)  # ends: up to which turn the calls of a turn reach; -1 = not answered yet
     next_answer: dict[str, int] = {}
@@ -65,7 +65,7 @@ def plan(
 ) -> list[tuple[str, int, int]]:
     """Turn a seal move into chunks: (thread, from, to) over each thread's raw messages, oldest thread first.
 
-    `unread` is how many newer messages a thread has than are given here.
+    `unread` is how many newer messages of a thread are not given.
     """
     left = move.tokens
     chunks: list[tuple[str, int, int]] = []

@@ -15,7 +15,7 @@ class InvalidInputError(OMError, ValueError):
 
 
 class QuotaReachedError(InvalidInputError):
-    """All places of a limited number are taken; give one up, then repeat."""
+    """A quota is used up; free a place, then repeat."""
 
 
 class NotFoundError(InvalidInputError):

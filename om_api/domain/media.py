@@ -1,4 +1,4 @@
-"""Images and other data within what tools are given and give: parts that a model is sent, and base64 that is only named."""
+"""Images and other data in calls and results of tools: parts for the model, and base64 that is replaced by a name."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -20,7 +20,7 @@ _TYPES = ("mime", "mimeType", "mime_type", "mediaType", "media_type")
 
 
 def attached(part: Part) -> Part | None:
-    """An image or file with an address, or with the id it has at its vendor; None for one of which only a name is known."""
+    """An image or file with its address, or with its vendor's id; None for one with neither."""
     if any(isinstance(part.get(key), str) and part[key] for key in ("url", "file_id")):
         return part
     data = next((data for key in _DATA_KEYS if isinstance(data := part.get(key), str) and data), None)
@@ -35,7 +35,7 @@ def attached(part: Part) -> Part | None:
 
 
 def split(result: Any) -> tuple[Any, list[Part]]:
-    """What a tool gave without its images and files, and these as parts; texts that are left become one text."""
+    """A tool's result without its images and files, and these as parts; remaining texts become one text."""
     if isinstance(result, dict) and isinstance(result.get("content"), list) and result.keys() <= _MCP:
         left, media = split(result["content"])
         return (left, media) if media else (result, [])
@@ -61,7 +61,7 @@ def _may_be_media(item: Any) -> bool:
 
 
 def may_hold_data(encoded: bytes) -> bool:
-    """Whether JSON may hold data that `named` names; a cheap look."""
+    """Whether JSON may hold data that `named` replaces; a cheap check."""
     return len(encoded) >= LEAST or b";base64," in encoded or any(f'"{key}"'.encode() in encoded for key in _DATA_KEYS)
 
 

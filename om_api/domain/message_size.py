@@ -1,4 +1,4 @@
-"""How large a message may be, and what is made of a larger one in a history, which cannot be sent otherwise."""
+"""The largest size of a message, and how a larger one in a history is cut."""
 
 from typing import Any
 
@@ -9,13 +9,13 @@ from om_api.domain.errors import InvalidInputError
 from om_api.domain.media import named
 from om_api.domain.messages import Message
 
-MAX_TEXT = 1024 * 1024  # bytes of JSON of what a message says, without its media and metadata
-MAX_SIZE = 8 * 1024 * 1024  # bytes of JSON of all of it
+MAX_TEXT = 1024 * 1024  # bytes of JSON of a message without its media and metadata
+MAX_SIZE = 8 * 1024 * 1024  # bytes of JSON of the whole message
 _ESCAPED = 6  # bytes of JSON that a character may take
 _SHARE = 0.95  # of the room that a cut text takes, because characters differ in bytes
 _MARKED = 200  # characters of the mark, at most
 _CUT = "[… {left:,} characters were cut here: a message may have {most:,} bytes of text …]"
-_TEXTS = {"text": "text", "tool-result": "result", "tool-call": "args"}  # parts, and where each has what it says
+_TEXTS = {"text": "text", "tool-result": "result", "tool-call": "args"}  # kinds of parts, and the field of their text
 
 
 def check_size(message: Message, member: bytes) -> None:
@@ -24,38 +24,40 @@ def check_size(message: Message, member: bytes) -> None:
         return
     name = message.id or "(without id)"
     if len(member) > MAX_SIZE:
-        raise InvalidInputError(f"message {name} takes {len(member):,} bytes; permitted are {MAX_SIZE:,}: split it")
+        raise InvalidInputError(f"message {name} is too large: {len(member):,} bytes (maximum {MAX_SIZE:,}); split it")
     if (size := _text_size(message.content)) > MAX_TEXT:
         raise InvalidInputError(
-            f"message {name} takes {size:,} bytes without its media; permitted are {MAX_TEXT:,}: split it"
+            f"message {name} is too large: {size:,} bytes without its media (maximum {MAX_TEXT:,}); split it"
         )
 
 
 def fitted(message: Message) -> Message:
-    """The message, or one that is not too large: the middle of its longest texts is cut, and data and metadata are left out.
+    """The message in a permitted size: the middle of its longest texts is cut, and data and metadata are left out if need be.
 
-    The same is always made of the same, so that a history that comes again is known.
+    The result depends on the message only, so that a history that is sent again is recognised.
     """
     content = message.content
     if isinstance(content, str) and len(content) * _ESCAPED <= MAX_TEXT and message.metadata is None:
         return message
     try:
         return _fitted(message)
-    except (TypeError, ValueError, RecursionError):  # which is refused when it is encoded
+    except (TypeError, ValueError, RecursionError):  # it cannot be encoded, and is refused then
         return message
 
 
 def _fitted(message: Message) -> Message:
-    whole = len(msgspec.json.encode(message.content)) + len(msgspec.json.encode(message.metadata))
-    if whole <= MAX_TEXT:
+    if _whole_size(message) <= MAX_TEXT:
         return message
     if _text_size(message.content) > MAX_TEXT:
         message = structs.replace(message, content=_cut(message.content), tokens=None)
-        whole = len(msgspec.json.encode(message.content)) + len(msgspec.json.encode(message.metadata))
-    if whole > MAX_SIZE - MAX_TEXT // 4:
-        content = message.content if isinstance(message.content, str) else named(message.content)
-        message = structs.replace(message, content=_without_data(content), metadata=None, tokens=None)
+    if _whole_size(message) > MAX_SIZE - MAX_TEXT // 4:
+        content = message.content if isinstance(message.content, str) else _without_data(named(message.content))
+        message = structs.replace(message, content=content, metadata=None, tokens=None)
     return message
+
+
+def _whole_size(message: Message) -> int:
+    return len(msgspec.json.encode(message.content)) + len(msgspec.json.encode(message.metadata))
 
 
 def _text_size(content: str | list[dict[str, Any]]) -> int:
@@ -84,13 +86,13 @@ def _shorter_part(part: dict[str, Any], most: int) -> dict[str, Any]:
     key = _TEXTS.get(part["type"])
     if key is None:
         return {"type": "text", "text": _shorter(msgspec.json.encode(named(part)).decode(), most)}
-    said = part.get(key)
-    text = said if isinstance(said, str) else msgspec.json.encode(named(said)).decode()
+    value = part.get(key)
+    text = value if isinstance(value, str) else msgspec.json.encode(named(value)).decode()
     return {**part, key: _shorter(text, most)}
 
 
 def _shorter(text: str, most: int) -> str:
-    """Both ends of a text, in `most` bytes of JSON, and between them how much was cut."""
+    """Both ends of a text in `most` bytes of JSON, with a mark between them that says how much was cut."""
     size, room = len(msgspec.json.encode(text)), max(most - _MARKED, 0)
     if size <= most:
         return text
@@ -102,11 +104,9 @@ def _shorter(text: str, most: int) -> str:
         keep //= 2
 
 
-def _without_data(content: str | list[dict[str, Any]]) -> str | list[dict[str, Any]]:
-    """Attachments whose address was named are known by their names alone."""
-    if isinstance(content, str):
-        return content
+def _without_data(parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Parts without addresses whose data was replaced by its name."""
     return [
-        {key: said for key, said in part.items() if key != "url" or not str(said).startswith("[data")}
-        for part in content
+        {key: value for key, value in part.items() if key != "url" or not str(value).startswith("[data")}
+        for part in parts
     ]

@@ -108,9 +108,9 @@ class Message(msgspec.Struct, kw_only=True, omit_defaults=True):
 
     @property
     def speaker(self) -> str:
-        """Who said it, from `name`: one line of at most 64 characters; "" where there is no name, and for tools and the system.
+        """The speaker, from `name`: one line of at most 64 characters; "" without a name, and for tools and the system.
 
-        A user whose name begins like a role of ours (`Assistant`, `System`) is `User "Assistant"`; an assistant is always
+        A user with a name like a role (`Assistant`, `System`) is `User "Assistant"`; an assistant is always
         `Assistant "planner"`.
         """
         if not self.name or self.role not in {"user", "assistant"}:

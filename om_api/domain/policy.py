@@ -21,7 +21,7 @@ _NEARLY = 0.9  # of R: a draft that is ready by then counts with the activation 
 _SHOWN = 2  # thresholds: a context shows no more raw, so what is ready waits no longer for a cache (recorded_settings)
 _A_CALL = 2  # messages: an answer, and what is new
 _EVEN = 0.05  # even chunks may be this far from b on average: message boundaries need the rest
-MOST_UNREADY = 64  # chunks sealed ahead of observing; the rest of a backlog stays raw, where no look reads it
+MOST_UNREADY = 64  # chunks sealed ahead of observing; the rest of a backlog stays raw, and looks do not read it
 
 
 Timing = Literal["threshold", "cache", "price"]
@@ -165,7 +165,7 @@ def is_urgent(pressure: Pressure, limits: Limits) -> bool:
 
 
 def seal_room(pressure: Pressure) -> int:
-    """How many more chunks may be sealed; 0 until half of MOST_UNREADY are observed, so that a backlog is cut in few moves."""
+    """How many more chunks may be sealed; 0 until half of MOST_UNREADY are observed, so that a backlog takes few moves."""
     unready = sum(not chunk.ready for chunk in pressure.chunks)
     return MOST_UNREADY - unready if unready <= MOST_UNREADY // 2 else 0
 

@@ -58,9 +58,9 @@ def _last_closing(lines: Sequence[str]) -> int:
 
 
 def _section(lines: Sequence[str], at: int, last: int) -> tuple[str, int]:
-    """Whose section begins at a line, "" if none does, and the line behind it. A heading inside an open section is none.
+    """The thread of the section that begins at a line ("": none), and the line after it.
 
-    `last` is the last line that closes one.
+    A heading inside an open section begins none. `last` is the last closing line.
     """
     opening = _OPENING.fullmatch(lines[at])
     if opening is None or at > last:

@@ -14,7 +14,7 @@ from om_api.domain.messages import Message
 
 Part = dict[str, Any]
 _SPEAKERS = ("user", "system")
-# Names of tools that are reserved for this memory: what is asked of them and what they answer is neither indexed nor noted.
+# Names of tools that are reserved for this memory: their calls and results are neither indexed nor noted.
 RECALL, WORKING, SHARE = "recall", "update_working_memory", "share_note"
 RESERVED = frozenset({RECALL, WORKING, SHARE})
 # The tools of the MCP server, reserved behind the prefix that hosts write: mcp__memory__browse.
@@ -179,16 +179,16 @@ def _name(part: Part) -> str:
 
 
 def is_reserved(name: str) -> bool:
-    """Whether a tool's name is reserved for this memory; one of an MCP host is written `mcp__<server>__<tool>`."""
+    """Whether a tool's name is reserved for this memory; MCP hosts write `mcp__<server>__<tool>`."""
     host, _, rest = name.partition("__")
     server, _, tool = rest.partition("__")
     return name in RESERVED or (host == "mcp" and (tool in RESERVED or (server in _MCP_SERVERS and tool in MCP_TOOLS)))
 
 
 class OwnCalls:
-    """Finds calls of own tools and their results in the messages of one thread, which are given oldest first.
+    """Finds calls of own tools and their results in the messages of one thread, given oldest first.
 
-    `ids` are those of own calls in earlier messages of the thread.
+    `ids` are the ids of own calls in earlier messages of the thread.
     """
 
     def __init__(self, ids: Iterable[str] = ()) -> None:
@@ -200,7 +200,7 @@ class OwnCalls:
         return [name for name, answered in self._answered.items() if not answered]
 
     def without(self, message: Message) -> Message:
-        """The message without what was asked of own tools and what they answered; itself where it holds none of it."""
+        """The message without calls of own tools and their results; itself if it has none."""
         if isinstance(message.content, str):
             is_answer = message.role == "tool" and message.name is not None and is_reserved(message.name)
             return msgspec.structs.replace(message, content="", tokens=None) if is_answer else message
@@ -220,13 +220,13 @@ class OwnCalls:
 
 
 def without_own(messages: Iterable[Message], ids: Iterable[str] = ()) -> list[Message]:
-    """Messages of one thread without what was asked of own tools and what they answered; `ids` as in OwnCalls."""
+    """Messages of one thread without calls of own tools and their results; `ids` as in OwnCalls."""
     own = OwnCalls(ids)
     return [own.without(message) for message in messages]
 
 
 def has_stray_results(messages: Iterable[Message | None]) -> bool:
-    """Whether a result names no tool, and its call is not among the messages: it may be of a call before them."""
+    """Whether a result names no tool and its call is not among the messages, so that it may answer an earlier call."""
     called = set[str]()
     for message in messages:
         for part in message.content if message and not isinstance(message.content, str) else ():

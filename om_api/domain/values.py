@@ -119,7 +119,7 @@ def _iso_ms(text: str) -> int | None:
 
 
 def with_zone(timestamp: Timestamp, zone: str) -> Timestamp:
-    """A time in ISO 8601 that names no zone, with the offset of an IANA zone; any other time as it is."""
+    """A time in ISO 8601 without a zone, with the offset of an IANA zone; any other time unchanged."""
     if not isinstance(timestamp, str) or timestamp.strip().replace(".", "", 1).isdecimal():
         return timestamp
     try:

@@ -41,7 +41,7 @@ _GIVEN = (Message, Mapping, Dumpable)
 
 
 class EncodedMessage(NamedTuple):
-    """A message that is ready to be kept, and the bytes that are kept of it; `dated`: its writer said a time."""
+    """A message that is ready to be stored, and its bytes in the store; `dated`: its writer gave it a time."""
 
     message: Message
     member: bytes

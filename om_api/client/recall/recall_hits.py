@@ -168,7 +168,7 @@ def _of_message(hit: Hit, found: Surroundings, chunk: str, covers: str, marks: C
 
 
 def _without_own(found: Surroundings) -> tuple[tuple[Message, ...], Message, tuple[Message, ...]]:
-    """A message and its turns without calls of this memory's own tools and what they answered, which are no turns."""
+    """A message and the turns around it, without calls of this memory's own tools and their results."""
     own = OwnCalls()
     before = [(message, own.without(message)) for message in found.before]
     message = own.without(found.message)

@@ -46,13 +46,13 @@ class RecallIndex:
         self._present: list[tuple[str, str]] = []
         self._raw: dict[str, Met[Message | None]] = {}
         self._loose: dict[str, Loose] = {}
-        self._own_calls: Mapping[str, tuple[str, ...]] = {}  # of threads some of whose calls stand in earlier chunks
+        self._own_calls: Mapping[str, tuple[str, ...]] = {}  # by thread, ids of own calls in earlier chunks
         self._vocabulary, self._asked = Vocabulary(), False
         self._places: Mapping[str, MemoryPlace] = {}
         self._activated: Mapping[str, MemoryPlace] = {}
         self._sealed: _Sealed | None = None  # made when it is asked for
         self.memories: Sequence[MemoryPlace] = ()
-        self.retracted: Mapping[str, frozenset[bytes]] = {}  # marks of what is retracted, by thread
+        self.retracted: Mapping[str, frozenset[bytes]] = {}  # marks of retracted messages, by thread
         self.aside: Mapping[
             MemoryPlace, SetAside
         ] = {}  # of each memory as it is now what it set aside, once it was read
@@ -100,14 +100,14 @@ class RecallIndex:
         return Loose(thread, of_messages(met.values, self._own_calls.get(thread, ())), self.language)
 
     def stray(self, found: Mapping[str, Kept | Distant]) -> set[str]:
-        """Threads whose raw messages, or chunks that were `found` without an index, may answer calls of earlier chunks."""
+        """Threads with raw messages, or with chunks `found` without an index, that may answer calls of earlier chunks."""
         raw = {thread for thread, met in self._raw.items() if has_stray_results(met.values)}
         return raw | {kept.thread for kept in found.values() if isinstance(kept, Members)}
 
     def learn(
         self, found: Mapping[str, Kept | Distant], own_calls: Mapping[str, tuple[str, ...]] | None = None
     ) -> None:
-        """Take in what was read of chunks; `own_calls` are ids of calls of own tools that stand in earlier chunks."""
+        """Add chunks that were read; `own_calls` are ids of own tools' calls in earlier chunks."""
         changed = {name for name, ids in (own_calls or {}).items() if ids != self._own_calls.get(name, ())}
         self._own_calls = {**self._own_calls, **(own_calls or {})}
         self._loose |= {name: self._as_loose(name, self._raw[name]) for name in changed & self._raw.keys()}
@@ -213,7 +213,7 @@ class RecallIndex:
         return self._raw[part.thread].values[part.first : part.last + 1]
 
     def ranked(self, part: Stretch) -> Stretch:
-        """The same by the ranks that its messages have in the store, where older raw ones were not read."""
+        """The same with the ranks of its messages in the store, which differ if older raw ones were not read."""
         skipped = 0 if part.chunk else self._skipped.get(part.thread, 0)
         return part._replace(first=part.first + skipped, last=part.last + skipped)
 

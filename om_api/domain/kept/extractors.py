@@ -71,9 +71,9 @@ def check_slug(slug: object) -> str:
 
 
 def check_schema(schema: object) -> dict[str, Any]:
-    """A JSON Schema (2020-12); raises InvalidInputError for what is none, or refers to another document.
+    """A JSON Schema (2020-12); raises InvalidInputError for anything else, and for references to other documents.
 
-    Patterns are those of RE2: with those of `re` one field could take hours to check.
+    Patterns have the syntax of RE2, because a pattern of `re` could take hours to check one field.
     """
     if not isinstance(schema, dict):
         raise InvalidInputError("a schema is an object such as {type: object, properties: {name: {type: string}}}")
@@ -102,8 +102,8 @@ def _check_keywords(schema: Any, resolver: Any) -> None:
             )
         if key in _REFERENCES and not _is_there(resolver, str(value)):
             raise InvalidInputError(f"the schema refers to {str(value)[:80]!r}, where nothing stands")
-        if key == "$schema" and isinstance(value, str):  # a validator would go on by that version's rules
-            raise InvalidInputError("the schema names $schema in a part of itself; permitted: at its top")
+        if key == "$schema" and isinstance(value, str):  # a validator would continue with that version's rules
+            raise InvalidInputError("the schema has $schema in one of its parts; permitted: at its top")
         if key in {"unevaluatedProperties", "unevaluatedItems"}:  # jsonschema follows references for it without end
             raise InvalidInputError(f"the schema has {key}; use additionalProperties or items instead")
         if key == "pattern" and isinstance(value, str):
@@ -117,7 +117,7 @@ def _check_keywords(schema: Any, resolver: Any) -> None:
 
 def _check_pattern(text: str) -> None:
     try:
-        for example in ("", "é"):  # texts in ASCII and others are matched by two forms of it
+        for example in ("", "é"):  # a pattern has one form for ASCII and one for other texts
             _pattern(text).search(example)
     except (ValueError, re2.error):
         raise InvalidInputError(
@@ -160,7 +160,7 @@ def _further_properties_fit(validator: Any, permitted: Any, value: object, schem
 
 
 def _follows(keyword: str, validator: Any, *said: Any) -> Iterator[ValidationError]:
-    """Follow a reference. A few that each refer to the next one twice would be followed billions of times."""
+    """Follow a reference; bounded, because a few references that each name the next one twice lead to billions."""
     _followed.set(_followed.get() + 1)
     if _followed.get() > _MOST_FOLLOWED:
         raise RecursionError(f"its schema's references were followed more than {_MOST_FOLLOWED:,} times")
@@ -180,9 +180,9 @@ _Validator = validators.extend(  # type: ignore[no-untyped-call]  # types-jsonsc
 
 @lru_cache(maxsize=REMEMBERED)
 def _validator(schema: bytes) -> Any:
-    """A validator that matches by RE2 throughout, and fetches nothing."""
+    """A validator that matches patterns with RE2 and fetches nothing."""
     read = msgspec.json.decode(schema)
-    read.pop("$schema", None)  # with it a reference to the top would go on by the rules of `re`
+    read.pop("$schema", None)  # with it a reference to the top would be checked with `re`
     return _Validator(read, registry=Registry())
 
 

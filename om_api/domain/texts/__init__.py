@@ -1,1 +1,1 @@
-"""Texts that come from outside, made fit to be stored."""
+"""Cleaning of texts that come from outside."""

@@ -31,7 +31,7 @@ def whole_text(text: str) -> str:
 
 
 def whole_value(value: Any) -> Any:
-    """The same of all texts in a JSON value; what JSON cannot hold for another reason is left to its own check."""
+    """The same for all texts in a JSON value; a value that cannot be JSON for another reason is returned unchanged."""
     try:
         _encoder.encode(value)
     except UnicodeEncodeError:
@@ -52,7 +52,7 @@ def _replaced(value: Any) -> Any:
 
 
 def whole_json(data: bytes) -> bytes:
-    """JSON whose lone surrogates are replaced, written as escapes or as three bytes; it is read no further."""
+    """JSON whose lone surrogates are replaced, whether written as escapes or as three bytes; it is not parsed."""
     return _ESCAPE.sub(_whole_escape, data)
 
 
