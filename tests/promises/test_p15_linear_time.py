@@ -24,7 +24,7 @@ from om_api.redaction import finding, placeholders, records, secrets
 from om_api.redaction.redactor import Redactions, Redactor
 from om_api.store.memory import clear
 from om_workers.llm.base import Request
-from om_workers.llm.extractive import cues, notes, tools, units
+from om_workers.llm.extractive import cues, notes, terms, tools, units
 from om_workers.prompts import (
     answer_filter,
     encoded,
@@ -122,6 +122,7 @@ DIRECT = [  # what takes a text and nothing else
     *(units.sentences, cues.specifics, cues.nothing_left, tags.escape, thread_sections.harmless, media.named),
     *(note_lines.body, note_lines.told, folding.in_brackets, marks.mark_of, marks.marked_lines, calendar.days),
     *(calendar.spans, telegraphic.telegraphic, telegraphic.without_lead, words.words, words.bare_words, words.stems),
+    *(terms.terms, terms.is_beyond_latin),
     *(analysis.analyse, analysis.asked_pieces, recall_words.words_of, recall_words.plain),
 ]
 TEXT_FUNCTIONS: dict[Callable[..., Any], Callable[[str], Any]] = {each: each for each in DIRECT} | {
@@ -145,6 +146,8 @@ TEXT_FUNCTIONS: dict[Callable[..., Any], Callable[[str], Any]] = {each: each for
     cues.read: sentence(cues.read),
     cues.asked: sentence(cues.asked),
     cues.done: sentence(cues.done),
+    terms.is_small_talk: sentence(terms.is_small_talk),
+    units.is_task: lambda text: units.is_task(message(text)),
     notes.read: lambda text: list(notes.read(text)),
     notes.size_of: lambda text: notes.size_of([message(text)]),
     tools.flat: lambda text: tools.flat({"a": [text]}),
@@ -185,7 +188,6 @@ TEXT_FUNCTIONS: dict[Callable[..., Any], Callable[[str], Any]] = {each: each for
 }
 NO_TEXT = {
     "om_api.redaction.making.key_of": "reads a setting",
-    "om_workers.llm.extractive.cues.chatter": "looks words up",
     "om_workers.prompts.library.prompt": "reads our own files",
     "om_workers.trust.lists.lines_of": "reads our own files",
 }

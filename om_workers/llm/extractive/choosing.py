@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from om_api.language.words import words
 from om_workers.llm.extractive import scoring
 from om_workers.llm.extractive.joining import Pick, label, line_of
 from om_workers.llm.extractive.notes import HEADER, counted
+from om_workers.llm.extractive.terms import terms
 from om_workers.llm.extractive.units import Unit
 
 _LINE = 6  # tokens of `* x ` and `: ` and the line's end, besides the label
@@ -41,7 +41,7 @@ class Chooser:
     ) -> None:
         self.pasted = pasted
         self.found, self.texts, self.heading, self.written = found, texts, heading, written
-        bags = [list(dict.fromkeys(words(text))) for text in texts]
+        bags = [list(dict.fromkeys(terms(text))) for text in texts]
         self.worth = scoring.weights(bags)
         self.carried = [[word for word in bag if word in self.worth] for bag in bags]
         self.sizes = [counted(text) for text in texts]

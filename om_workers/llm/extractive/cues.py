@@ -4,7 +4,8 @@ import re
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from om_api.language.words import CHATTER, STOP, word_set
+from om_api.language.words import STOP, word_set
+from om_workers.llm.extractive.terms import is_beyond_latin
 
 _SELF = word_set("i i'm i'd i'll i've my me mine i’m i’d i’ll i’ve")
 ERROR = word_set(
@@ -37,6 +38,7 @@ _SPECIFIC = re.compile(r"[\w-]*\d[\w.,:-]*|\w+[/_]\w[\w/.-]*|\w+\.[a-z]{2,4}\b")
 _MAY_BE_SPECIFIC = re.compile(r"[\d/_]|\.[a-z]")
 _CODE = re.compile(r"\b(?=[\w-]*[A-Za-z])(?=[\w-]*\d)\w+(?:-\w+)+\b")
 _NAME = re.compile(r"(?<=[a-z0-9,;:'’)] )[A-ZÀ-Þ][\w'’-]+")
+_A_NAME = 4  # words, of scripts where no capital letter shows a name
 _CONTRAST = re.compile(
     r", not\b|\brather than\b|\binstead of\b|\bno longer\b|\bno more\b|\bfrom (?:\S+ ){1,3}to\b", re.IGNORECASE
 )
@@ -110,7 +112,7 @@ _SHOWN_BY = {
 }
 
 
-_BY_WORDS = _SHOWS.keys() - {"preference", "change", "past", "to_you", "unsure"}  # other signs show those five too
+_BY_WORDS = _SHOWS.keys() - {"first", "preference", "change", "past", "to_you", "unsure"}  # other signs show those too
 
 
 class Cues(NamedTuple):
@@ -159,8 +161,10 @@ def read(text: str, words: Collection[str]) -> Cues:
     bag = frozenset(words)
     shown = {cue for word in bag if word in _SHOWN_BY for cue in _SHOWN_BY[word]}
     own = "own" in shown
+    beyond = is_beyond_latin(text)
     return Cues(
         **{cue: cue in shown for cue in _BY_WORDS},
+        first=beyond or "first" in shown,
         tells=text.startswith(("I ", "My ", "We ")),
         ours="first" in shown and not own,
         preference="preference" in shown or _NONE_OF.match(text) is not None,
@@ -176,7 +180,7 @@ def read(text: str, words: Collection[str]) -> Cues:
         done=done(text, bag),
         codes=len(_CODE.findall(text)) if "-" in text else 0,
         numbers=len(specifics(text)) + len(bag & NUMBERS),
-        names=len(_NAME.findall(text)),
+        names=len(bag - STOP) // _A_NAME if beyond else len(_NAME.findall(text)),
     )
 
 
@@ -212,8 +216,3 @@ def done(text: str, words: Collection[str]) -> bool:
 def nothing_left(text: str) -> bool:
     """Whether a text says that nothing is to do any more; one that asks does not."""
     return "?" not in text and "？" not in text and _NOTHING_LEFT.search(text) is not None
-
-
-def chatter(words: Collection[str]) -> bool:
-    """Whether words are small talk or a mere reaction."""
-    return all(word in CHATTER or word in STOP for word in words)

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 
-from om_api.language.words import STOP, word_set, words
+from om_api.language.words import STOP, word_set
 from om_workers.llm.extractive import scoring
 from om_workers.llm.extractive.cues import specifics
 from om_workers.llm.extractive.notes import DatedNote
+from om_workers.llm.extractive.terms import terms
 
 _ALIKE = 0.8  # words two lines share, of all the words of both
 _RAREST = 3  # words under which a line is found again
@@ -18,7 +19,7 @@ def without(lines: Sequence[DatedNote]) -> list[DatedNote]:
 
     Lines that differ in a number, a name of a file or a negation are never taken for the same.
     """
-    bags = [frozenset(words(note.text)) for note in lines]
+    bags = [frozenset(terms(note.text)) for note in lines]
     weight = scoring.weights(bags)
     shelf: dict[tuple[str, str], list[int]] = {}
     kept: list[int] = []

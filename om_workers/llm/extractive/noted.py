@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator
 
 from om_api.domain.notes.marks import mark_of
-from om_api.language.words import words
 from om_workers.llm.extractive import cues
 from om_workers.llm.extractive.joining import GAP
 from om_workers.llm.extractive.notes import HIGH, DatedNote
+from om_workers.llm.extractive.terms import terms
 from om_workers.llm.extractive.units import Unit, sentences
 
 _WHO = re.compile(r"([^\s:]{1,60}(?: [^\s:]{1,30}){0,2}): (?=\S)")
@@ -41,7 +41,7 @@ def _own(note: DatedNote, order: int) -> Iterator[Unit]:
 
 def _unit(text: str, role: str, note: DatedNote, *, order: int, heard: str, place: int, nested: bool = False) -> Unit:
     said = _MEANING.sub("", text)
-    found = words(said)
+    found = terms(said)
     unit = Unit(order, 0, role, text, found, cues.read(said, found))
     unit.failed = role == "tool" and note.priority == HIGH
     unit.heard, unit.place, unit.nested = heard, place, nested

@@ -20,9 +20,11 @@ from om_workers.llm.extractive import cues, extracting, notes, scoring
 from om_workers.llm.extractive.choosing import Chooser, filled
 from om_workers.llm.extractive.joining import Pick, in_order, joined
 from om_workers.llm.extractive.notes import counted, size_of, tokens
-from om_workers.llm.extractive.units import PASTED, Unit, units
+from om_workers.llm.extractive.terms import is_beyond_latin
+from om_workers.llm.extractive.units import ORDERS, PASTED, Unit, is_task, units
 
 LEAST = 80  # tokens an answer may always have, however short the conversation
+_LEAST_BEYOND_LATIN = 120  # where a token is fewer letters
 _OF_TALK, _OF_ANSWERS, _OF_DATA = 5, 10, 10  # how many tokens become one, where nobody said how many are wanted
 _SEAMS = 2  # texts that are joined may be a token or two more than they are apart
 _TIME = 4  # tokens of a time of day, at least
@@ -64,9 +66,11 @@ def _answer(request: Request, messages: Iterable[Message], wanted: int, task: st
     messages = sorted(map(_excerpt, messages), key=lambda message: message.at)
     found = units(messages)
     ending = _ending(messages, found, task)
-    room = (
-        wanted - counted(ending) - counted(notes.FRAME) - _SEAMS if wanted else max(LEAST, sum(map(_worth, messages)))
-    )
+    if wanted:
+        room = wanted - counted(ending) - counted(notes.FRAME) - _SEAMS
+    else:
+        least = _LEAST_BEYOND_LATIN if any(is_beyond_latin(unit.text) for unit in found) else LEAST
+        room = max(least, sum(map(_worth, messages)))
     clock = LocalTime(request.timezone)
     chooser = _chooser(found, clock, terse=request.style == "terse")
     if any(unit.bounded for unit in found):
@@ -96,7 +100,7 @@ def _ends(value: Any) -> Any:
 def _pasted(messages: Sequence[Message]) -> float:
     """The share of a room that may go to pasted text: that of what such text is worth."""
     worth = [
-        (_worth(message), message.role != "assistant" and count_message(message, tokens) > PASTED)
+        (_worth(message), message.role != "assistant" and _is_pasted(message, count_message(message, tokens)))
         for message in messages
     ]
     return sum(size for size, pasted in worth if pasted) / max(1, sum(size for size, _ in worth))
@@ -151,9 +155,13 @@ def _written(picks: Sequence[Pick], clock: LocalTime, *, timed: bool = False) ->
 def _worth(message: Message) -> int:
     """The tokens that notes of a message may have: a fifth of what is short and so says much, less of all else."""
     size = count_message(message, tokens)
-    if size > PASTED:
+    if _is_pasted(message, size):
         return size // _OF_DATA
     return size // (_OF_ANSWERS if message.role == "assistant" else _OF_TALK)
+
+
+def _is_pasted(message: Message, size: int) -> bool:
+    return size > PASTED and not is_task(message)
 
 
 def _ending(messages: Sequence[Message], found: Sequence[Unit], task: str) -> str:
@@ -170,10 +178,16 @@ def _ending(messages: Sequence[Message], found: Sequence[Unit], task: str) -> st
 def _open(found: Sequence[Unit]) -> Unit | None:
     """The last request of the user that nothing after it completes or answers."""
     for place in range(len(found) - 1, -1, -1):
-        unit = found[place]
-        if unit.role == "user" and not (unit.pasted or unit.shared) and cues.asked(unit.text, unit.words):
-            return None if any(_settles(later, unit) for later in found[place + 1 :]) else unit
+        if _requests(unit := found[place]):
+            if any(_settles(later, unit) for later in found[place + 1 :]):
+                return None
+            orders = [other for other in found if other.order == unit.order and _requests(other)]
+            return orders[0] if len(orders) >= ORDERS else unit  # a long task is called by its beginning
     return None
+
+
+def _requests(unit: Unit) -> bool:
+    return unit.role == "user" and not (unit.pasted or unit.shared) and cues.asked(unit.text, unit.words)
 
 
 def _settles(later: Unit, request: Unit) -> bool:

@@ -1,7 +1,10 @@
 """Tool calls and results as short texts, whatever they are made of."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
+
+import msgspec
 
 from om_api.domain.media import named
 from om_api.domain.tool_calls import call_id
@@ -25,10 +28,18 @@ def key(part: dict[str, Any]) -> str:
 
 def outcome(part: dict[str, Any], args: str) -> list[str]:
     """What a tool-result part says, as lines; a short result is told with the arguments of its call."""
-    lines = flat(named(part.get("result"))) or ["failed" if part.get("is_error") else ""]
+    lines = flat(named(_read(part.get("result")))) or ["failed" if part.get("is_error") else ""]
     if args and len(lines) == 1 and len(lines[0]) <= _SHORT:
         return [f"({args}) {lines[0]}"]
     return [line for line in lines if line]
+
+
+def _read(result: Any) -> Any:
+    """A result whose text is a JSON object or list as its value; any other as it is."""
+    if isinstance(result, str) and result.lstrip().startswith(("{", "[")):
+        with suppress(ValueError, RecursionError):  # a text that only begins like JSON, or nests too deep
+            return msgspec.json.decode(result)
+    return result
 
 
 def flat(value: Any, deep: int = 0) -> list[str]:
