@@ -11,7 +11,7 @@ from om_api.domain.events import Event
 from om_api.domain.snapshot import Snapshot
 from om_api.domain.webhooks.hook import HookFailure
 from om_api.store.driver.steps import Steps
-from om_api.store.fleet import clock_reports, event_stream, hook_failures, spending
+from om_api.store.fleet import event_stream, hook_failures, spending
 from om_api.store.memory.keys import Keys
 from om_api.store.memory.push import ServerClock
 
@@ -85,7 +85,7 @@ class Reporter:
     def ahead(self, resource: str, messages: int, ahead_ms: int) -> Steps[None]:
         """Count messages dated ahead of the server, and report that once an hour; where this client may not, not at all."""
         with suppress(StoreError):
-            if event := (yield from clock_reports.note(self._keys, resource, messages, ahead_ms)):
+            if event := (yield from event_stream.note_ahead(self._keys, resource, messages, ahead_ms)):
                 yield from self.publish(event)
 
     def hook_failed(self, resource: str, failure: HookFailure) -> Steps[None]:

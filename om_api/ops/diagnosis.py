@@ -9,7 +9,7 @@ from om_api.language.words import amount
 from om_api.ops.archive_state import ArchiveState
 from om_api.ops.composed_faults import ComposedFault
 from om_api.ops.hook_faults import HookFault
-from om_api.ops.model_faults import ModelFault
+from om_api.ops.recent_faults import ModelFault
 from om_api.store.fleet.backlog import FleetBacklog
 from om_api.store.fleet.breaker import BreakerState
 from om_api.store.fleet.health import ServerInfo, Standings, Waiting

@@ -8,10 +8,9 @@ from urllib.parse import urlsplit
 from om_api.billing import budgets, models, prices
 from om_api.broker import rabbitmq
 from om_api.domain.errors import SettingsError, StoreError
-from om_api.domain.events import Event, Wanted
 from om_api.domain.extras import installed
 from om_api.language.words import amount
-from om_api.ops import archive_state, diagnosis, eviction, hook_faults, model_faults
+from om_api.ops import archive_state, diagnosis, eviction, hook_faults, recent_faults
 from om_api.ops.composed_faults import composed_faults
 from om_api.ops.diagnosis import ERROR, NOTE, OK, WARNING, Finding
 from om_api.redaction.making import redactor
@@ -19,11 +18,9 @@ from om_api.settings import Settings
 from om_api.settings.sections.urls import is_redis_url
 from om_api.store.archiving import archivable
 from om_api.store.driver.connection import Connection, connected
-from om_api.store.driver.steps import Steps
-from om_api.store.fleet import breaker, clock_reports, event_stream, health, presence, webhook_records
+from om_api.store.fleet import breaker, health, presence, webhook_records
 from om_api.store.fleet.backlog import backlog
 from om_api.store.fleet.presence import Worker
-from om_api.store.memory.chunks import root
 from om_api.store.memory.keys import Keys, keys_of
 from om_api.store.memory.quarantine import UNKNOWN
 from om_api.store.reviews import review_index
@@ -31,7 +28,6 @@ from om_api.telemetry import opening
 
 _FORBIDDEN = "NOPERM"
 _COLLECTOR_S = 2.0  # that a collector is waited for
-_MOST_CRASHES, _DAY_MS = 20, 86_400_000  # that are shown, and for how long
 _PORTS = {"http": 80, "https": 443}
 _ARCHIVE_S = 2.0  # that an archive is waited for
 
@@ -89,12 +85,12 @@ def _store(settings: Settings, connection: Connection) -> Iterator[Finding]:
     yield from diagnosis.of_replicas(servers, _waited(settings))
     workers = run(health.workers(keys))
     yield from diagnosis.of_clocks(now.skew, workers)
-    yield from diagnosis.of_agents_clocks(run(clock_reports.agents(keys)))
+    yield from diagnosis.of_agents_clocks(run(recent_faults.of_clocks(keys)))
     yield from diagnosis.of_workers(workers, installed(), health.QUEUES, refuses=bool(refusal))
     if not settings.broken_base:
         yield from diagnosis.of_settings(workers, settings.fingerprint)
     yield from diagnosis.of_ticks(run(health.ticks(keys)), now.server, alive=bool(workers))
-    yield from diagnosis.of_crashes(run(_crashes(keys, now.server)), now.server)
+    yield from diagnosis.of_crashes(run(recent_faults.of_workers(keys)), now.server)
     yield from _pace(settings, keys, connection, workers)
     yield from diagnosis.of_breakers(run(breaker.states(keys, models.with_breaker(settings))))
     yield from _waiting(keys, connection, now.server)
@@ -111,19 +107,12 @@ def _store(settings: Settings, connection: Connection) -> Iterator[Finding]:
     )
 
 
-def _crashes(keys: Keys, now: int) -> Steps[list[Event]]:
-    """The newest crash within a day of each chunk, with its halves, and of each task."""
-    page = yield from event_stream.newest(keys, Wanted(kinds=("crashed",)), _MOST_CRASHES)
-    recent = (each for each in page.events if now - each.at < _DAY_MS)
-    return [*{(each.resource, root(each.chunk or ""), each.task): each for each in recent}.values()]
-
-
 def _waiting(keys: Keys, connection: Connection, now: int) -> Iterator[Finding]:
     """What waits for others, and what of theirs failed: receivers of deliveries, hooks, models, reviewers of reflections."""
     webhooks = connection.run(webhook_records.every(keys))
     yield from diagnosis.of_webhooks(connection.run(webhook_records.states(keys, webhooks)), now)
     yield from diagnosis.of_hooks(connection.run(hook_faults.failed(keys)))
-    yield from diagnosis.of_model_faults(connection.run(model_faults.recent(keys)))
+    yield from diagnosis.of_model_faults(connection.run(recent_faults.of_models(keys)))
     yield from diagnosis.of_reviews(connection.run(review_index.waiting(keys)), now)
 
 

@@ -12,8 +12,8 @@ from om_api.domain.values import Chunk, Generation, Observation, Outcome, Scope
 from om_api.domain.webhooks.hook import HookFailure
 from om_api.settings import Settings
 from om_api.store.driver.connection import Connection
-from om_api.store.fleet import clock_reports, hook_failures
 from om_api.store.fleet import event_stream as stream
+from om_api.store.fleet import hook_failures
 from om_api.store.fleet.event_stream import Caps
 from om_api.store.memory import due
 from om_api.store.memory.adopt import Adopted
@@ -97,7 +97,7 @@ class EventPublisher:
         """Messages of a plain writer were quarantined, or dated ahead of the server's clock."""
         if adopted and adopted.ahead:
             with suppress(StoreError):
-                event = self._run(clock_reports.note(self._keys, resource, adopted.ahead, adopted.ahead_ms))
+                event = self._run(stream.note_ahead(self._keys, resource, adopted.ahead, adopted.ahead_ms))
                 self.tell(*filter(None, [event]))
         if adopted and adopted.rejected:
             self.tell(Event(kind="quarantined", resource=resource, thread=thread, messages=adopted.rejected))

@@ -4,8 +4,8 @@ import time
 
 from world import World
 
-from om_api.ops import diagnosis
-from om_api.store.fleet import clock_reports, event_stream
+from om_api.ops import diagnosis, recent_faults
+from om_api.store.fleet import event_stream
 from om_api.store.memory.adopt import adopt
 
 HOUR = 3_600_000
@@ -30,7 +30,7 @@ def test_an_answer_stays_behind_its_question_whatever_clock_stamped_the_question
 
     keys, run = world.services.keys, world.services.run
     assert run(event_stream.counted(keys, ["harold"]))[0]["ahead"] == 6
-    (finding,) = diagnosis.of_agents_clocks(run(clock_reports.agents(keys)))
+    (finding,) = diagnosis.of_agents_clocks(run(recent_faults.of_clocks(keys)))
     assert finding.trouble
     assert "harold" in finding.says
 

@@ -7,7 +7,7 @@ from world import World
 
 from om_api.domain.errors import ModelError
 from om_api.domain.values import Outcome
-from om_api.ops import diagnosis, model_faults
+from om_api.ops import diagnosis, recent_faults
 from om_workers.llm.base import TooLongError
 from om_workers.llm.scripted import Scripted
 
@@ -24,7 +24,7 @@ BAD = {
 def faults(world):
     return [
         finding.says
-        for finding in diagnosis.of_model_faults(world.services.run(model_faults.recent(world.services.keys)))
+        for finding in diagnosis.of_model_faults(world.services.run(recent_faults.of_models(world.services.keys)))
     ]
 
 

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable
+from functools import partial
 from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException
 from itertools import pairwise
@@ -115,15 +116,8 @@ def _beat_problem(settings: Settings) -> str:
     return "" if age < _BEAT_S else f"the last tick was sent {age:,.0f} s ago"
 
 
-def _flower_problem(settings: Settings) -> str:
-    return _http_problem(stated_port(settings, "OM_FLOWER_PORT", 5555), "/healthcheck")
-
-
-def _api_problem(settings: Settings) -> str:
-    return _http_problem(stated_port(settings, "OM_API_PORT", 8000), "/healthz")
-
-
-def _http_problem(port: int, path: str) -> str:
+def _http_problem(variable: str, usual_port: int, path: str, settings: Settings) -> str:
+    port = stated_port(settings, variable, usual_port)
     connection = HTTPConnection("127.0.0.1", port, timeout=_ANSWER_S)
     try:
         connection.request("GET", path)
@@ -138,6 +132,6 @@ def _http_problem(port: int, path: str) -> str:
 _CHECKS: dict[str, Callable[[Settings], str]] = {
     "worker": _worker_problem,
     "beat": _beat_problem,
-    "flower": _flower_problem,
-    "api": _api_problem,
+    "flower": partial(_http_problem, "OM_FLOWER_PORT", 5555, "/healthcheck"),
+    "api": partial(_http_problem, "OM_API_PORT", 8000, "/healthz"),
 }

@@ -3,6 +3,7 @@
 Plain commands in one round trip, no script: nothing is decided here, and a Cluster keeps these keys in several slots.
 """
 
+import time
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -89,6 +90,14 @@ def meet(keys: Keys, resources: Sequence[str], caps: Caps, now_ms: int) -> Steps
 def first_to_tell(keys: Keys, what: str) -> Steps[bool]:
     """Whether nobody has told this yet; whoever is first should, within two days nobody else is."""
     return (yield from as_bool("SET", keys.told(what), 1, "NX", "EX", _TOLD_S).writing(once=True))
+
+
+def note_ahead(keys: Keys, resource: str, messages: int, ahead_ms: int) -> Steps[Event | None]:
+    """Count messages dated ahead of the server; the event to publish, at most one an agent and hour."""
+    yield from add(keys, {resource: {"ahead": messages}})
+    if not (yield from first_to_tell(keys, f"clock_ahead:{int(time.time()) // 3_600}:{resource}")):
+        return None
+    return Event(kind="clock_ahead", resource=resource, messages=messages, seconds=round(ahead_ms / 1000, 3))
 
 
 def counted(keys: Keys, resources: Sequence[str | None]) -> Steps[list[Amounts]]:
