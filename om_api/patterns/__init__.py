@@ -1,1 +1,1 @@
-"""Regular expressions over text that anybody may have written, matched in time linear in the text."""
+"""Regular expressions over untrusted text, matched in linear time."""

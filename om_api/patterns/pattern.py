@@ -1,4 +1,4 @@
-r"""Regular expressions for text that anybody may have written. RE2 matches them in time linear in the text.
+r"""Regular expressions for untrusted text. RE2 matches them in time linear in the text.
 
 Patterns are written as for `re`, and mean the same: `\w`, `\d`, `\s` and `\b` cover every alphabet. RE2 has no lookaround and no
 backreferences: `behind` and `ahead` say what surrounds a match. A repeat counts up to 1,000, and `$` is the end of the text.

@@ -27,7 +27,7 @@ def oldest(services: Services, state: ScopeState, move: Move) -> Oldest:
     result. A small memory is read whole, possibly by the look before.
     """
     keys, resource = services.keys, state.scope.resource
-    sets = state.raw or services.run(scope_state.raw_sets(keys, resource, scope_state.heeded(state)))
+    sets = state.raw or services.run(scope_state.raw_sets(keys, resource, scope_state.threads_to_read(state)))
     sets = {thread: each for thread, each in sets.items() if thread in state.unsealed}
     if all(len(each.pairs) == each.members for each in sets.values()):
         return Oldest(services.run(scope_state.raw_messages(keys, resource, sorted(sets), sets)), {})

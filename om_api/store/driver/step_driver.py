@@ -57,7 +57,7 @@ _NO_ARCHIVE = (
 _PAUSE_S = 0.05
 _MARK_MS = 10_000  # that what was written for replicas stays
 _FORBIDDEN = "this ACL user may not do that: see docs/security.md"
-_FOREIGN = "a key holds something that is not ours: choose another OM_PREFIX or remove that key"
+_FOREIGN = "a key has a value of another program: choose another OM_PREFIX or remove that key"
 _ADVICE = {
     "maxmemory": "the server is out of memory: give it more, or clear idle memories",
     "CLUSTERDOWN": "a part of the Cluster is served by no node: bring it back, or its replica (redis-cli --cluster check)",

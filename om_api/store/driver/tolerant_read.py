@@ -8,12 +8,7 @@ from om_api.store.driver.steps import Askable, Batch, Steps, by_name
 
 K = TypeVar("K")
 T = TypeVar("T")
-UNREADABLE = (
-    ForeignDataError,
-    ValueError,
-    OverflowError,
-    RecursionError,
-)  # raised for values that another program wrote
+UNREADABLE = (ForeignDataError, ValueError, OverflowError, RecursionError)  # for values that another program wrote
 _SLICE = 250  # names in one round trip
 
 

@@ -1,5 +1,5 @@
 -- add_webhook(webhooks; id, webhook, most, by, most_of_key)
--- Adds a webhook, a JSON, where there is a place: of `most` in all, and of `most_of_key` that a key made, "" being no key.
+-- Adds a webhook (JSON) if there is room: at most `most` in all, and at most `most_of_key` made by one key ('' = no key).
 -- Returns 'added', 'full', or 'full_of_key'.
 local webhooks, id, webhook = KEYS[1], ARGV[1], ARGV[2]
 local most, by, most_of_key = tonumber(ARGV[3]), ARGV[4], tonumber(ARGV[5])

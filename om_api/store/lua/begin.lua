@@ -1,7 +1,7 @@
 -- begin(chunk; attempts, crashes)
 -- Counts an attempt on a chunk before its model is called; -1 gives one back that was not the chunk's fault (a 429).
--- Returns the attempts so far; 'crashed', and counts nothing, where so many `crashes` of a process are blamed on the chunk;
--- 'superseded' when the chunk is gone or ready.
+-- Returns the attempts so far; 'crashed', without counting one, if the chunk has that many `crashes`; 'superseded' when the chunk
+-- is gone or ready.
 local chunk, attempts, crashes = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2])
 
 local is = redis.call('HMGET', chunk, 'state', 'crashed')

@@ -1,7 +1,7 @@
 -- crashed(chunk; by)
--- Blames the end of a worker process on a chunk that it observed, once for each report `by` a watchdog.
--- Time 0: a worker stores what it noted of a chunk, and freezes on what comes after. Time 1: its watchdog blames the chunk. The
--- chunk is ready: nothing is counted.
+-- Counts a crash of a chunk that a worker process froze at, once for each report `by` of a watchdog.
+-- Time 0: a worker stores the notes of a chunk, and freezes at something else. Time 1: its watchdog reports the chunk, which is
+-- ready: nothing is counted.
 -- Returns the crashes so far, the thread, messages and tokens, or nothing when the chunk is gone or ready.
 local chunk, by = KEYS[1], ARGV[1]
 

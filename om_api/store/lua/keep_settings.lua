@@ -1,8 +1,8 @@
 -- keep_settings(settings; name, was, text, most, longest)
 -- Puts a text in the place of an entry of the settings, or an entry that is new, unless it is not what it `was`, "" of none: of two
 -- who change one at once, the second is told. An empty text removes the entry.
--- Returns 'kept', 'superseded', or 'full' where there are `most` entries already, or all of them would be longer than `longest`
--- bytes, beyond which `settings` reads none.
+-- Returns 'kept', 'superseded', or 'full' if there are `most` entries already, or all of them would exceed `longest` bytes, which
+-- is all that readers take.
 local settings, name, was, text = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
 local most, longest = tonumber(ARGV[4]), tonumber(ARGV[5])
 

@@ -1,8 +1,8 @@
 -- mend(record, threads, [state, sources]...; epoch, ttl, [thread, at, observed_at, task, task_at, task_from, n, [id, ms]...]...)
--- Writes again what a memory's observations say of its threads, where it is lost: their place in the index of threads, when they
--- were observed, their task, and which observations have messages behind them. What is there stays as it is.
--- Time 0: a sweep reads a memory. Time 1: its owner clears a thread. Time 2: the record has another epoch, and nothing of that thread
--- comes back.
+-- Writes lost fields of a memory's threads again, derived from its observations: their entry in the index of threads, when they
+-- were observed, their task, and which observations have messages. Existing fields stay as they are.
+-- Time 0: a sweep reads a memory. Time 1: its owner clears a thread. Time 2: the record has another epoch, so nothing of that
+-- thread comes back.
 -- Returns 'mended' or 'superseded'.
 local record, threads, epoch, ttl = KEYS[1], KEYS[2], ARGV[1], ARGV[2]
 

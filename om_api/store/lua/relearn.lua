@@ -1,9 +1,9 @@
 -- relearn(known, place; day, ms, [record, member]...)
 -- uses ids
--- Has ids known as sealed on `day` that are known as raw, though their messages are in `place`: a worker of an older version sealed
--- them, and did not write that down. `ms` is when the last chunk of that day was activated ('0': it was not).
--- Time 0: a sweep reads a sealed message. Time 1: it is erased. Time 2: it is accepted again, raw. Time 3: `place` does not hold it, and
--- its id stays known as raw.
+-- Marks ids as sealed on `day` that are marked as raw although their messages are in `place`: a worker of an older version sealed
+-- them and did not record that. `ms` is when the last chunk of that day was activated ('0': it was not).
+-- Time 0: a sweep reads a sealed message. Time 1: it is erased. Time 2: it is accepted again, raw. Time 3: it is not in `place`, so
+-- its id stays marked as raw.
 -- Returns how many ids were corrected.
 local known, place, day, ms = KEYS[1], KEYS[2], ARGV[1], ARGV[2]
 

@@ -1,6 +1,6 @@
 -- split(record, chunks, chunk, sealed, first_chunk, first_sealed, second_chunk, second_sealed; id, first, second, n, first_tokens, attempts)
 -- Replaces a chunk that cannot be observed by two: its first n members and the rest, with new ids and `attempts` already counted.
--- A chunk that crashes were blamed on gives each half one less: the next crash is enough to halve it again.
+-- Each half gets one crash less than the chunk had, so that one more crash is enough to halve it again.
 -- The rest stands where the chunk stood, the first half between it and its predecessor: both stay within any seq that a forced
 -- request or a drain waits for. The record's seq moves on, so that whoever planned with the old chunk's name is superseded.
 -- Returns 'split', or 'superseded' when the chunk is gone or ready, or would leave a half without messages.

@@ -9,11 +9,11 @@ from om_api.store.driver.replies import outcome
 from om_api.store.driver.steps import Steps, Verb
 from om_api.store.memory.keys import Keys
 
-MOST_CRASHES = 2  # of one chunk: then it is halved, or its one message quarantined, and no model is asked
+MOST_CRASHES = 2  # of one chunk; then it is halved, or its one message quarantined, and no model is asked
 
 
 class Crash(NamedTuple):
-    """The crashes of worker processes that a chunk is blamed for so far, the last one included, and what it holds."""
+    """A chunk that a worker process froze at: its crashes so far, this one included, its thread and its size."""
 
     crashes: int
     thread: str
@@ -24,7 +24,7 @@ class Crash(NamedTuple):
 def begin(keys: Keys, resource: str, chunk: str, attempts: int = 1) -> Steps[int | Literal["crashed"] | None]:
     """Count an attempt on a chunk (-1 gives one back); the attempts so far, or None when it is gone or ready.
 
-    "crashed", and none is counted, where MOST_CRASHES worker processes froze while they observed it.
+    "crashed", without counting one, if MOST_CRASHES worker processes froze while they observed it.
     """
     return (yield from Verb("begin", [keys.of(resource).chunk(chunk)], [attempts, MOST_CRASHES], _begun))
 
@@ -36,7 +36,7 @@ def _begun(reply: Any) -> int | Literal["crashed"] | None:
 
 
 def crashed(keys: Keys, resource: str, chunk: str, by: str) -> Steps[Crash | None]:
-    """Blame the end of a worker process on a chunk that it observed, once for each `by`; None when it is gone or ready."""
+    """Count a crash of a chunk, once for each report `by`; None when the chunk is gone or ready."""
     return (yield from Verb("crashed", [keys.of(resource).chunk(chunk)], [by], _crash))
 
 

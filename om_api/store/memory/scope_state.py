@@ -20,7 +20,7 @@ _Own: TypeAlias = (
     "tuple[Hash, list[Pair], bytes | None]"  # of one scope alone: its record, its chunks' names, its draft
 )
 _AT_ONCE = 100  # scopes in one batch
-HEEDED = 100  # threads whose raw sets a look reads: of more, those heard of least recently
+MOST_THREADS = 100  # whose raw sets a look reads: the least recently active ones
 _READ_WHOLE = 1_000  # messages: of more, a look reads the last of each thread only
 
 
@@ -116,11 +116,11 @@ def meet(
     seals: bool = False,
     keep: int = 0,
 ) -> Steps[ScopeState]:
-    """A look that also reads the raw sets of the threads it heeds (in thread scope its own, always), in as many round trips.
+    """A look that also reads raw sets (in thread scope always its own), in as many round trips.
 
     It takes one where `chunks` and `threads` name all that there are. A thread that they do not name is read whole for who
     `seals`, where so much is raw that it will be, and no more than one move may take. `keep` is how many messages of a thread
-    are never idle, see `heeded`.
+    are never idle, see `threads_to_read`.
     """
     resource = scope.resource
     around, hashes, raw = yield from batch(
@@ -128,7 +128,7 @@ def meet(
     )
     own = around.each[0]
     state = _state(scope, around, own)
-    sought = {*heeded(state, keep), *([scope.thread] if scope.thread else [])}
+    sought = {*threads_to_read(state, keep), *([scope.thread] if scope.thread else [])}
     few = sum(messages for _, messages in state.unsealed.values()) <= _READ_WHOLE
     whole = seals and few and not state.paused and state.unsealed_tokens >= (state.wake or 0)
     more, others = yield from batch(
@@ -140,18 +140,18 @@ def meet(
     return state._replace(chunks=_chunks(own, hashes | more), raw=found)
 
 
-def heeded(state: ScopeState, keep: int = 0) -> list[str]:
-    """The threads that a move may be about: all with raw messages, but no more than HEEDED.
+def threads_to_read(state: ScopeState, keep: int = 0) -> list[str]:
+    """The threads that a move may be about: those with raw messages, at most MOST_THREADS.
 
-    Those that an owner wants observed come first, then those heard of least recently, and last those that hold no more than
-    `keep` messages, which idle time never seals: others would wait behind them for ever.
+    Threads that an owner wants observed come first, then the least recently active ones, and last those with at most `keep`
+    messages, which idle time never seals, so that others do not wait behind them for ever.
     """
     times, unsealed, asked = state.thread_times, state.unsealed, {field.partition(":")[2] for field in state.forced}
 
     def place(thread: str) -> tuple[bool, bool, int, str]:
         return thread not in asked, unsealed[thread][1] <= keep, times.get(thread, state.now), thread
 
-    return sorted(unsealed, key=place)[:HEEDED]
+    return sorted(unsealed, key=place)[:MOST_THREADS]
 
 
 class _Around(NamedTuple):

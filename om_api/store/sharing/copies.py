@@ -39,7 +39,7 @@ def copy_id(source: SharedFrom, target: str) -> str:
 
 
 def attributed(resource: str, lines: Sequence[str], day: datetime) -> str:
-    """The text of a shared note: a date, and each line with whose memory it comes from, which every reader then sees."""
+    """The text of a shared note: a date, and lines that each begin with the memory that they come from."""
     items = [f"* {MARKS[PRIORITY]} From {resource}: {body(one_line(line))}" for line in lines]
     return "\n".join([f"Date: {day:%b} {day.day}, {day.year}", *items])
 
@@ -114,10 +114,7 @@ def copies(read: Content) -> list[SharedCopy]:
 
 
 def gone(keys: Keys, scope: Scope) -> Steps[list[SharedCopy]]:
-    """What was shared with a memory and is no longer so: what it was made of was removed, or corrected since.
-
-    A source that cannot be read does not count as gone.
-    """
+    """Copies in a memory whose source was removed or corrected since. An unreadable source does not count as removed."""
     if not (yield from as_bytes("HGET", keys.of(scope.resource).record(scope), SHARED_IN)):
         return []
     found = copies((yield from content(keys, scope)))
@@ -131,9 +128,9 @@ def gone(keys: Keys, scope: Scope) -> Steps[list[SharedCopy]]:
 
 
 def _gone_of(keys: Keys, resource: str, target: str, mine: Sequence[SharedCopy]) -> Steps[list[SharedCopy]]:
-    """Those whose source is gone. A memory is read only if its own record says that it shares with the target.
+    """The copies whose source is gone. A source memory is read only if its record says that it shares with the target.
 
-    Else it was cleared since, or never shared: an imported note may name any memory as its source.
+    Otherwise it was cleared since, or never shared: an imported note may name any memory as its source.
     """
     if (yield from stored_scope(keys, resource)) == "thread":
         return []  # each thread's memory would have to be read; what is removed there is told by hand

@@ -71,7 +71,7 @@ def test_phrases_are_read_once_and_excluded_ones_are_bounded(monkeypatch):
     monkeypatch.setattr("om_api.recall.query.plain", lambda text: read.append(text) or text)
 
     assert query.excluded_phrases == tuple(f"cat {at}!" for at in range(48))
-    assert "only the first 48 excluded words and phrases were heeded" in query.notes
+    assert "only the first 48 excluded words and phrases were used" in query.notes
     assert [query.admits(text) for text in ("q a", "cat 7! q a", "cat 7", "q a cat 59!")] == [True, False, False, True]
     assert len(read) == 4 + 2 + 48
 

@@ -71,7 +71,7 @@ def test_a_batch_is_answered_as_redis_pys_pipeline_answers_it_and_every_reply_is
 
         connection = connect()
         first = waiting(connection.client.client_id())
-        with pytest.raises(StoreError, match=r"WRONGTYPE.*holds something that is not ours"):
+        with pytest.raises(StoreError, match=r"WRONGTYPE.*has a value of another program"):
             asked(connection, WRONG, atomic=atomic)
         with pytest.raises(UnicodeEncodeError):
             asked(connection, [("SET", "{h}:text", "\ud800"), ("TIME",)], atomic=atomic)
@@ -111,7 +111,7 @@ def test_a_packed_and_a_slim_batch_read_what_any_other_does_and_leave_the_connec
 
     assert store.run(Batch(reads[:2], packed=pack(reads[:2]))) == [2, None]
     wrong = [("GET", of.messages("t1")), ("PING",)]
-    with pytest.raises(StoreError, match="holds something that is not ours"):
+    with pytest.raises(StoreError, match="has a value of another program"):
         store.run(Batch(wrong, packed=pack(wrong)))
     assert store.run(Batch(reads[:1])) == [2]
 
