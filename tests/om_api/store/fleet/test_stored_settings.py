@@ -58,10 +58,10 @@ def test_there_is_an_end_to_them_and_those_there_are_can_be_changed(store, monke
     monkeypatch.setattr(stored_settings, "MOST", 2)
     assert keep(store, "a", None, TEXT)
     assert keep(store, "b", None, TEXT)
-    with pytest.raises(QuotaReachedError, match="take some out first"):
+    with pytest.raises(QuotaReachedError, match="remove some first"):
         keep(store, "c", None, TEXT)
     monkeypatch.setattr(stored_settings, "MOST_BYTES", 2 * len(f"a{TEXT}"))
-    with pytest.raises(QuotaReachedError, match="take some out first"):  # else nobody's would be read any more
+    with pytest.raises(QuotaReachedError, match="remove some first"):  # else nobody's would be read any more
         keep(store, "b", TEXT, f"{TEXT} #")
 
     assert keep(store, "b", TEXT, "# other")

@@ -209,7 +209,7 @@ def test_what_is_listed_has_no_secret(store):
 
 def test_one_key_cannot_take_every_place_of_webhooks(store):
     made = [add(store, by="k-1") for _ in range(MOST_OF_A_KEY)]
-    with pytest.raises(QuotaReachedError, match="of this key, 20: remove one first"):
+    with pytest.raises(QuotaReachedError, match="20 of this key; remove one first"):
         add(store, by="k-1")
     for by in ("k-2", ""):
         add(store, by=by)
@@ -217,7 +217,7 @@ def test_one_key_cannot_take_every_place_of_webhooks(store):
     add(store, by="k-1")
     for n in range(MOST - MOST_OF_A_KEY - 2):
         store.client.hset(store.keys.webhooks, f"h-{n}", "{}")
-    with pytest.raises(QuotaReachedError, match="in all, 100: remove one first"):
+    with pytest.raises(QuotaReachedError, match="100 in all; remove one first"):
         add(store)
 
 
