@@ -21,6 +21,7 @@ from om_api.cli.transcripts import Transcripts
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.messages import Message
 from om_api.domain.values import to_ms
+from om_api.language.words import amount
 
 _STDIN = "-"
 _GZIP = b"\x1f\x8b"  # what gzip begins a file with
@@ -153,7 +154,7 @@ def _histories(player: Player) -> list[dict[str, Any]]:
 def _print_notes(player: Player, skipped: int) -> None:
     """Say what was not kept, and why."""
     if skipped:
-        note(f"{skipped:,} lines skipped: they are no part of the conversation (summaries, snapshots, token counts, …)")
+        note(f"{amount(skipped, 'line')} skipped: not part of the conversation (summaries, snapshots, token counts, …)")
     if player.instructions:
         note(
             f"{player.instructions:,} not kept: instructions (role system) before a conversation are the agent's to give"
