@@ -46,11 +46,11 @@ def key_of(variable: str) -> str:
     """
     key = os.environ.get(variable, "")
     if len(key) < LEAST_KEY or len(set(key)) < _LEAST_LETTERS:
-        why = "is too easy to guess" if key else "is not set"
+        why = "holds a key that is too easy to guess" if key else "is not set"
         raise SettingsError(
-            f"redaction.key_env names {variable}, which {why}: set it to {LEAST_KEY} random characters or more (openssl rand"
-            " -hex 32), the same wherever this memory is written, or set redaction.key_env to null: until then nothing is"
-            " written or sent"
+            f"redaction.key_env names {variable}, which {why}; set it to {LEAST_KEY} random characters or more (openssl rand"
+            " -hex 32), the same for all writers of this memory, or set redaction.key_env to null; nothing is written or sent"
+            " until then"
         )
     return key
 
