@@ -3,8 +3,6 @@
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 
-import msgspec
-
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.identity import continues, mark
 from om_api.domain.messages import Message
@@ -70,8 +68,6 @@ def quote_of(message: Message, *, noted: bool) -> str:
 
 
 def quotes_of(text: str | bytes | None) -> dict[str, str]:
-    """The quotes that a field of a thread holds, by their ids' marks in hex, oldest first; none where it holds anything else."""
-    try:
-        return dict(msgspec.json.decode(text or b"[]", type=list[tuple[str, str]]))
-    except msgspec.MsgspecError:
-        return {}
+    """The quotes that a field of a thread holds, by their ids' marks in hex, oldest first."""
+    held = text.decode("utf-8", "replace") if isinstance(text, bytes) else text or ""
+    return {of: quote for of, _, quote in (line.partition(" ") for line in held.split("\n")) if quote}

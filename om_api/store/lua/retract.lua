@@ -3,7 +3,7 @@
 -- Sets messages aside that a conversation no longer has (`gone` of them), and takes back those that it has again. Each is named by the
 -- 7 bytes of its id's hash; where it stands, and what covers it, does not change. The thread must still end with `head` (zeros: with
 -- nothing). Of what may be noted already a quote is kept for contexts, the newest `most`: `retracted` says what holds no longer, and
--- `valid_again` what came back that the Observer may have left out.
+-- `valid_again` what came back that the Observer may have left out, a line each: the id's hash in hex, a blank, and the quote.
 -- Time 0: a client finds a raw message that its history no longer has. Time 1: a worker seals that, reads it, and has it noted.
 -- Time 2: the message is retracted: it is known as sealed, and contexts say that the note no longer holds.
 -- Time 0: a raw message is retracted. Time 1: it is sealed, and its chunk read without it. Time 2: the history has it again: what it
@@ -21,8 +21,10 @@ if set.alias or (redis.call('HGET', known, '^') or string.rep('\0', 7)) ~= head 
 end
 local states, changed, lists = ids.retracted(known), 0, {}
 for _, field in ipairs({'retracted', 'valid_again'}) do
-  local read, found = pcall(cjson.decode, redis.call('HGET', state, field) or '[]')
-  lists[field] = read and type(found) == 'table' and found or {}
+  lists[field] = {}
+  for line in string.gmatch(redis.call('HGET', state, field) or '', '[^\n]+') do
+    table.insert(lists[field], line)
+  end
 end
 
 local function hex(id)
@@ -31,15 +33,16 @@ end
 
 -- Leaves the quotes of a message out of both lists, and puts one into `field`, if that is given.
 local function quote(id, field, text)
+  local begins = hex(id) .. ' '
   for name, list in pairs(lists) do
     local rest = {}
     for _, each in ipairs(list) do
-      if type(each) == 'table' and each[1] ~= hex(id) then
+      if string.sub(each, 1, #begins) ~= begins then
         rest[#rest + 1] = each
       end
     end
     if name == field and text ~= '' then
-      rest[#rest + 1] = {hex(id), text}
+      rest[#rest + 1] = begins .. text
     end
     while #rest > most do
       table.remove(rest, 1)
@@ -65,7 +68,7 @@ end
 ids.retract(known, states)
 for field, list in pairs(lists) do
   if list[1] then
-    redis.call('HSET', state, field, cjson.encode(list))
+    redis.call('HSET', state, field, table.concat(list, '\n'))
   else
     redis.call('HDEL', state, field)
   end
