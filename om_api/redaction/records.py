@@ -2,6 +2,7 @@
 
 import msgspec
 
+from om_api.domain.histories.retraction import QUOTED
 from om_api.redaction.redactor import Redactions, Redactor
 
 # of observations and generations: ids, and whose they are
@@ -13,8 +14,22 @@ _TEXTS = frozenset({"pins", "current_task", "suggested_response", "title", "meta
 
 
 def note(text: bytes, redactor: Redactor, told: Redactions) -> bytes:
-    """An observation or a generation, as it is kept; its tokens stay what they were counted."""
-    return redactor.record(text, _NAMES, told)
+    """An observation or a generation, as it is kept; its tokens stay what they were counted.
+
+    The lines of a shared note go on naming its owner, which may look like an e-mail address.
+    """
+    try:
+        fields = msgspec.json.decode(text, type=dict)
+        begins, said = f"From {fields['by']}: ", fields["text"].split("\n")
+    except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError, RecursionError, KeyError, AttributeError):
+        return redactor.record(text, _NAMES, told)
+    if fields.get("origin") != "shared":
+        return redactor.record(text, _NAMES, told)
+    lines = [line.partition(begins) for line in said]
+    cleaned = "\n".join(redactor.text(date, told) + owner + redactor.text(rest, told) for date, owner, rest in lines)
+    if cleaned != fields["text"]:
+        text = msgspec.json.encode({**fields, "text": cleaned})
+    return redactor.record(text, _NAMES | {"text"}, told)
 
 
 def entry(text: bytes, redactor: Redactor, told: Redactions) -> bytes:
@@ -32,6 +47,9 @@ def field(name: str, text: bytes, redactor: Redactor, told: Redactions) -> bytes
     """A field of a hash: its observation, its texts; ids, times and counts are what they were."""
     if name == "observation":
         return note(text, redactor, told)
+    if name in QUOTED:
+        lines = (line.partition(" ") for line in text.decode("utf-8", "replace").split("\n"))
+        return "\n".join(mark + blank + redactor.text(quote, told) for mark, blank, quote in lines).encode()
     kind, _, place = name.partition(":")
     former = kind not in _TEXTS and bool(place) and text[:1] == b"{"  # a former version of a working memory
     return redactor.json(text, told) if kind in _TEXTS or former else text

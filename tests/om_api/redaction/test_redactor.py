@@ -137,6 +137,11 @@ def test_notes_entries_and_fields_are_redacted_and_what_names_them_stays():
     own = {"id": EMAIL, "thread_id": EMAIL, "text": EMAIL, "message_ids": [EMAIL], "by": EMAIL, "tokens": 3}
     said = msgspec.json.decode(note(msgspec.json.encode(own), REDACTOR, Redactions()))
     assert said == {**own, "text": "[email]"}
+    owner = f"Date: Nov 1, 2026\n* 🟡 From {EMAIL}:"
+    for origin, text in (("shared", f"{owner} [email]"), ("manual", f"{owner} x".replace(EMAIL, "[email]"))):
+        own |= {"text": f"{owner} {EMAIL if origin == 'shared' else 'x'}", "origin": origin}
+        said = msgspec.json.decode(note(msgspec.json.encode(own), REDACTOR, Redactions()))
+        assert said == {**own, "text": text}, origin
 
     member = '{"role":"nobody","text":"ada@example.com"}'
     own = {"kind": "malformed", "thread_id": EMAIL, "reason": "r", "at": 1, "member": member}
@@ -144,9 +149,11 @@ def test_notes_entries_and_fields_are_redacted_and_what_names_them_stays():
     assert said == {**own, "member": member.replace(EMAIL, "[email]")}
     assert entry(b"broken " + EMAIL.encode(), REDACTOR, Redactions()) == b"broken [email]"
 
-    said = {"title": EMAIL, "title_by": EMAIL, "value:t-1": f'{{"City":["{EMAIL}",5]}}', "at:": "5", "epoch": "x"}
+    said = {"title": EMAIL, "title_by": EMAIL, "value:t-1": f'{{"City":["{EMAIL}",5]}}', "at:": "5", "epoch": "x",
+        "retracted": f"{'1' * 14} user: x\n{'2' * 14} user: {EMAIL}"}  # fmt: skip
     made = {name: field(name, value.encode(), REDACTOR, Redactions()).decode() for name, value in said.items()}
-    assert made == {**said, "title": "[email]", "value:t-1": '{"City":["[email]",5]}'}
+    assert made == {**said, "title": "[email]", "value:t-1": '{"City":["[email]",5]}',
+        "retracted": said["retracted"].replace(EMAIL, "[email]")}  # fmt: skip
 
 
 WORDS = {"email 0123456789": "<ada@example.com>"}
