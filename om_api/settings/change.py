@@ -168,7 +168,7 @@ def plan(
     before = text_of(file) if file else loaded.stored.texts.texts.get(agent)
     began_as, begin = ("", before.decode("utf-8", "replace")) if before is not None else _beginning(loaded, agent, file)
     origin = f"{file}{_AS_CHANGED}" if file else origin_of(agent)
-    _refuse_unstated(begin, unset, origin)
+    _refuse_unstated(begin, unset, origin, by)
     if began_as:
         _check_copied(began_as, begin, agent, by)
     top = TOP_KEYS[0]
@@ -258,13 +258,16 @@ def _beginning(loaded: Loaded, agent: str, file: Path | None) -> tuple[str, str]
     return (str(like), (text_of(like) or b"").decode("utf-8", "replace")) if like else ("", "")
 
 
-def _refuse_unstated(text: str, unset: Sequence[Key], origin: str) -> None:
+def _refuse_unstated(text: str, unset: Sequence[Key], origin: str, by: SettingOwner) -> None:
+    """Raise SettingsError for a key that the text does not state; it names those that `by` may unset."""
     if not unset:
         return
     says = layer_of(text, origin)
     for path in unset:
         if path not in says:
-            named = ", ".join(dotted(each) for each in says) or "nothing"
+            named = (
+                ", ".join(dotted(each) for each in says if by.includes(owner_of(each))) or "nothing that you may unset"
+            )
             raise SettingsError(f"{origin.removesuffix(_AS_CHANGED)} does not state {dotted(path)}; it states {named}")
 
 
