@@ -266,7 +266,7 @@ def _refuse_unstated(text: str, unset: Sequence[Key], origin: str, by: SettingOw
     for path in unset:
         if path not in says:
             named = (
-                ", ".join(dotted(each) for each in says if by.includes(owner_of(each))) or "nothing that you may unset"
+                ", ".join(dotted(each) for each in says if by.includes(owner_of(each))) or "nothing"
             )
             raise SettingsError(f"{origin.removesuffix(_AS_CHANGED)} does not state {dotted(path)}; it states {named}")
 

@@ -64,6 +64,8 @@ def test_diff_shows_an_owner_no_comment_and_no_setting_of_another_owner(settings
         False,
     ]
     assert "priority: 7" in diffs[SettingOwner.ADMINISTRATOR]
+    with pytest.raises(SettingsError, match=r"it states timezone$"):
+        plan_by(settings, "bob", wanted(["recall.auto"]), by=SettingOwner.AGENT)
 
 
 def test_what_could_not_be_in_force_is_refused_with_what_is_permitted(settings):
