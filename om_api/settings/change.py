@@ -265,9 +265,7 @@ def _refuse_unstated(text: str, unset: Sequence[Key], origin: str, by: SettingOw
     says = layer_of(text, origin)
     for path in unset:
         if path not in says:
-            named = (
-                ", ".join(dotted(each) for each in says if by.includes(owner_of(each))) or "nothing"
-            )
+            named = ", ".join(dotted(each) for each in says if by.includes(owner_of(each))) or "nothing"
             raise SettingsError(f"{origin.removesuffix(_AS_CHANGED)} does not state {dotted(path)}; it states {named}")
 
 
