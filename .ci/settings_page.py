@@ -38,7 +38,8 @@ Five layers, each above the one before:
 4. the store, for agents whose files cannot be written: an entry by name or glob, chosen likewise
    ([below](#changing-the-settings-of-an-agent));
 5. the environment. Nested keys are joined by two underscores, values are written as in YAML, an empty variable
-   counts as not set, and an `OM_` variable that is not listed here is an error.
+   counts as not set. An `OM_` variable that is not listed here is an error for workers, `om api`, `om up` and
+   `om config check`; clients and other commands log a warning and ignore it.
 
 Files hold two keys at the top, `observational_memory` and `models`. An unknown key, a wrong type, a value out of
 range or a contradiction is an error that names file, line, key and what is permitted; `om config check` names every
@@ -65,23 +66,23 @@ below, and the other way round.
 
 Secrets stand in the environment only: `OM_REDIS_URL` may hold a password, `storage.redis.password_env` and
 `api_key_env` name the variables that hold one. A variable that the settings of one agent name (`redaction.key_env`,
-`secret_env` of hooks) begins with `OM_SECRET_`; such variables set nothing by themselves.
+`secret_env` of hooks) begins with `OM_SECRET_`; such variables are not settings themselves.
 
 ## Who may change a setting
 
-Each setting has an owner, which the tables below name. An owner may also change what belongs to the ones before it.
+Each setting has an owner, which the tables below name. An owner may also change the settings of the owners before it.
 
 | owner | who that is | where they change it |
 | --- | --- | --- |
 | agent | an API key with the role `writer` | `PATCH /v1/resources/<id>/settings` of the resources that it is bound to |
 | operator | an API key with the role `operator`, also one for `*` | the same, and the page **Settings** |
-| administrator | whoever writes files and variables, or runs `om` with access to the store | files, variables, `om config set` |
+| administrator | writes files and variables, or runs `om` with access to the store | files, variables, `om config set` |
 
-What costs others something, runs code, or leads to secrets belongs to administrators: the share of the workers, budgets,
+Settings that cost others something, run code or lead to secrets belong to administrators: the share of the workers, budgets,
 limits of pushes, hooks, the key of redaction, addresses, the archive and the models. A change is refused with 403 if it would
-alter such a setting, by itself or by what it implies. An entry of the store does not say who wrote it, so an administrator's
-setting is never in force from there: such an entry is a problem that `om doctor` names. `om api` without keys answers this
-machine only, where everybody is an administrator. Users of Redis that `om acl` makes for agents cannot write settings.
+alter such a setting, directly or by what it implies. An entry of the store does not say who wrote it, so an administrator's
+setting is never taken from there; `om doctor` reports such an entry. `om api` without keys answers this machine only, and
+every caller is an administrator. Redis users that `om acl` makes for agents cannot write settings.
 
 ## Changing the settings of an agent
 
