@@ -112,7 +112,7 @@ class Match:
 class Pattern:
     """A compiled pattern, with the methods of `re.Pattern`.
 
-    `behind` and `ahead` are patterns of what stands before and after a match and is no part of it; `^` and `$` in them are the
+    `behind` and `ahead` are patterns for the text before and after a match, which is not part of it; `^` and `$` in them are the
     ends of the text. A match may directly follow another one if its `behind` is one character. `match` and `fullmatch` do
     not look behind.
     """
@@ -158,7 +158,7 @@ class Pattern:
         return next(self._found("fullmatch", text), None)
 
     def finditer(self, text: str, veto: Callable[[Match], bool] | None = None) -> Iterator[Match]:
-        """All matches, none in another. One that is vetoed is none, and the next one may begin within it."""
+        """All matches that do not overlap. A vetoed match is skipped, and the next one may begin within it."""
         return self._found("search", text, veto)
 
     def findall(self, text: str) -> list[Any]:
@@ -169,7 +169,7 @@ class Pattern:
         return found if self._groups > 1 else [group for (group,) in found]
 
     def split(self, text: str) -> list[str]:
-        """What stands between matches; groups are left out."""
+        """The texts between matches; groups are left out."""
         pieces, at = list[str](), 0
         for found in self.finditer(text):
             pieces.append(text[at : found.start()])
@@ -177,7 +177,7 @@ class Pattern:
         return [*pieces, text[at:]]
 
     def sub(self, made: str | Callable[[Match], str], text: str, count: int = 0) -> str:
-        """The text with something else for each match: a text as it is, or what a function makes of the match."""
+        """The text with each match replaced by a text, taken literally, or by the result of a function."""
         pieces, at = list[str](), 0
         for number, found in enumerate(self.finditer(text), 1):
             pieces += [text[at : found.start()], made if isinstance(made, str) else made(found)]

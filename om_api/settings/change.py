@@ -41,7 +41,7 @@ _NO_AGENT = "is no agent's name; permitted: A-Z a-z 0-9 . _ : @ + - and globs of
 
 
 class NotOwnerError(SettingsError):
-    """A setting was to be changed by somebody whom it does not belong to."""
+    """The caller may not change a setting, because it belongs to another owner."""
 
 
 class WantedChange(NamedTuple):
