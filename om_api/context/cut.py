@@ -38,9 +38,21 @@ def within(message: Message, room: int, count: Count) -> Message:
         if over <= 0:
             break
         if parts[place]["type"] in _TEXTS:
-            parts[place] = shortened(parts[place], max(sizes[place] - over, 0), message.id, count)
+            parts[place] = _part_within(parts[place], max(sizes[place] - over, 0), message.id, count)
             over -= sizes[place] - count_part(parts[place], count)
     return _with_parts(message, parts)
+
+
+def _part_within(part: dict[str, Any], most: int, name: str, count: Count) -> dict[str, Any]:
+    """The part cut until it takes `most` tokens as JSON, whose fields and escapes take some as well."""
+    room = most
+    for _ in range(_TRIES):
+        cut = shortened(part, room, name, count)
+        excess = count_part(cut, count) - most
+        if excess <= 0 or not room:
+            break
+        room = max(room - excess, 0)
+    return cut
 
 
 def _with_parts(message: Message, parts: list[dict[str, Any]]) -> Message:

@@ -96,6 +96,10 @@ def test_a_message_larger_than_the_cap_is_cut_at_both_ends_and_the_turn_of_the_u
             Message(role="tool", content=[result("a", words(400))], at=NOON + 52, id="r")]  # fmt: skip
     found = made(full(messages=[*full().messages, *turn]), 4_000)
     assert [message.id for message in found.messages][-3:] == ["u", "c", "r"]
+    for large in (words(20_000), '{"a": "b"}\n' * 9_000):  # the fields and escapes of JSON count as well
+        message = Message(role="tool", content=[result("a", large)], at=NOON, id="r")
+        for cap in (300, 1_000, 3_000):
+            assert made(snapshot(messages=[message]), cap).tokens <= cap, (large[:9], cap)
 
 
 def test_a_tools_result_is_capped_in_every_form_and_stays_whole_in_the_messages():
