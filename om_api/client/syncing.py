@@ -82,10 +82,11 @@ class _Talk(NamedTuple):
 
 
 class _Branch(NamedTuple):
-    """A branch to continue in a copy: the last message of the copied part ("": none), and the id of the copy."""
+    """A branch to continue in a copy: the last common message ("": none), the id of the copy, and the first message after it."""
 
     until: str
     thread: str
+    at: int
 
 
 class _History(NamedTuple):
@@ -129,15 +130,16 @@ class Syncing:
         skipped = len([*takewhile(lambda message: message.role == "system", given)])
         if not given[skipped:]:
             return Synced(("",) * skipped, 0, 0, thread_id=self._writer.aliases.thread(resource, name))
+        differs: int | None = None
         for _ in range(_TRIES + len(given)):
             thread = self._writer.aliases.thread(resource, name)
             talk = _Talk(given[skipped:], skipped, resource, thread, pusher, name, diverged)
             found = yield from self._added(talk)
             if isinstance(found, _Branch):
                 yield from self._branched(talk, found)
-                name = found.thread
+                name, differs = found.thread, skipped + found.at if differs is None else differs
             elif found is not None:
-                return found
+                return found if differs is None else found._replace(diverged_at=differs)
         raise StoreError(f"thread {name} of {resource} changes faster than it can be read: repeat.", stored=False)
 
     def _branched(self, talk: _Talk, branch: _Branch) -> Steps[None]:
@@ -414,7 +416,7 @@ def _branch(thread: str, there: Sequence[Message], gone: Sequence[Message], ids:
     shared = [each.id for each in there[:until] if each.id in {*ids}]
     last = shared[-1] if shared else ""
     at = ids.index(last) + 1 if last else 0
-    return _Branch(last, f"{thread[:_LONGEST_NAME]}.{mark(thread + ids[at]).hex()[:_DIGITS]}")
+    return _Branch(last, f"{thread[:_LONGEST_NAME]}.{mark(thread + ids[at]).hex()[:_DIGITS]}", at)
 
 
 def _accepted(messages: Sequence[Message], ids: Sequence[str], known: Collection[str]) -> set[str]:

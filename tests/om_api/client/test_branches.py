@@ -127,6 +127,7 @@ def test_sync_copies_a_thread_where_a_branch_begins(world):
     again = sync(world, "a? x y?", diverged="copy")
     second = sync(world, "a? x z?", diverged="copy")
     assert again.thread_id == first.thread_id
+    assert (first.diverged_at, second.diverged_at) == (1, 1)
     assert {name: read(world, name) for name in ("t-1", first.thread_id, second.thread_id)} == {
         "t-1": "a? b c? d",
         first.thread_id: "a? x y?",
