@@ -2,6 +2,7 @@
 
 import re
 from enum import Enum
+from functools import lru_cache
 
 
 class Tense(Enum):
@@ -62,10 +63,16 @@ def tense_at(text: str, start: int, end: int) -> Tense:
     """
     if _TIMELESS.search(text):
         return Tense.UNSURE
-    marks = [(mark.start(), Tense[mark.lastgroup or "OPEN"]) for mark in _MARK.finditer(text)]
-    joints = [joint.span() for joint in _JOINT.finditer(text)]
+    marks, joints = _signs(text)
     first = max((after for _, after in joints if after <= start), default=0)
     last = min((before for before, _ in joints if before >= end), default=len(text))
     before = [mark for at, mark in marks if first <= at < start]
     behind = [mark for at, mark in marks if end <= at < last]
     return [*before[-1:], *behind[:1], Tense.UNSURE if marks else Tense.OPEN][0]
+
+
+@lru_cache(maxsize=1)  # a text is asked about each of its dates
+def _signs(text: str) -> tuple[list[tuple[int, Tense]], list[tuple[int, int]]]:
+    """The signs of tense of a text with their places, and the spans of the joints of its clauses."""
+    marks = [(mark.start(), Tense[mark.lastgroup or "OPEN"]) for mark in _MARK.finditer(text)]
+    return marks, [joint.span() for joint in _JOINT.finditer(text)]
