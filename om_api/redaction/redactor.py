@@ -22,6 +22,7 @@ _PROVIDERS = ("encrypted", "thoughtsignature")  # data that only their provider 
 # of anything: which call an answer is of
 _CALLS = frozenset({"toolCallId", "tool_call_id", "call_id", "callId", "tool_use_id", "toolUseId"})
 _TYPED = frozenset({"mediaType", "media_type", "mimeType", "mime_type", "mime"})
+_MOST_LEVELS = 4  # of JSON in texts of JSON that are read; each of them is gone through once more
 _ENCODED = Pattern(r"[A-Za-z0-9+/_-]{16,}={0,2}")
 
 
@@ -30,6 +31,7 @@ class Redactions(msgspec.Struct):
 
     counts: Counter[str] = msgspec.field(default_factory=Counter)
     sealed: dict[str, bytes] = msgspec.field(default_factory=dict)
+    levels: int = 0  # of JSON in texts that are being read
 
     def __bool__(self) -> bool:
         """Whether anything was."""
@@ -120,10 +122,18 @@ class Redactor:
         return text if PLACEHOLDER.fullmatch(text) else self._placeholder("secret", text, told)
 
     def _said(self, text: str, told: Redactions) -> str:
-        """A text of a message; one that is JSON, as results of tools are, by the names of its fields too."""
-        if text.lstrip()[:1] in {"{", "["} and (value := _written(text)) is not None:
+        """A text of a message; one that is JSON, as results of tools are, by the names of its fields too.
+
+        JSON in texts of JSON is read so to four levels: a quote gets longer with each, and reading them all took squared time.
+        """
+        may_be_json = told.levels < _MOST_LEVELS and text.lstrip()[:1] in {"{", "["}
+        if may_be_json and (value := _written(text)) is not None:
             before = told.counts.total()
-            cleaned = self.value(value, told)
+            told.levels += 1
+            try:
+                cleaned = self.value(value, told)
+            finally:
+                told.levels -= 1
             text = text if told.counts.total() == before else msgspec.json.encode(cleaned).decode()
         return self.text(text, told)
 
