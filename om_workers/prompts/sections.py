@@ -1,5 +1,6 @@
 """The tagged sections of a model's reply: a tag counts only where it begins a line."""
 
+from bisect import bisect_left
 from collections.abc import Collection
 from functools import cache
 from typing import NamedTuple
@@ -38,10 +39,10 @@ def take(text: str, name: str) -> tuple[str | None, str]:
     The closing tag begins a line, or ends the line of the opening tag, or else ends a line before the next section.
     """
     lines, said, rest, at = text.split("\n"), [], [], 0
-    tags = _tags(name)
+    tags, ends = _tags(name), _Ends(lines, name)
     while at < len(lines):
         found = tags.opening.match(lines[at])
-        end = _end(lines, at, name) if found else None
+        end = ends.of(at) if found else None
         if tags.empty.fullmatch(lines[at]):
             said.append("")
         elif found and end is not None:
@@ -53,20 +54,26 @@ def take(text: str, name: str) -> tuple[str | None, str]:
     return said[0] if said else None, "\n".join(rest)
 
 
-def _end(lines: list[str], start: int, name: str) -> int | None:
-    """The line on which the section that opens at `start` closes."""
-    tags = _tags(name)
-    if tags.ends_line.search(lines[start]):
-        return start
-    late = None
-    for at in range(start + 1, len(lines)):
-        if tags.closing.match(lines[at].lstrip(" \t")):
-            return at
-        if _OWN.match(lines[at]):
-            break
-        if late is None and tags.ends_line.search(lines[at]):
-            late = at
-    return late
+class _Ends:
+    """Where sections may end, found once for all that open: a reply may open one on each line."""
+
+    def __init__(self, lines: list[str], name: str) -> None:
+        tags, self._last = _tags(name), len(lines)
+        tagged = [at for at, line in enumerate(lines) if "<" in line]
+        self._closing = {at for at in tagged if tags.closing.match(lines[at].lstrip(" \t"))}
+        self._stops = [at for at in tagged if at in self._closing or _OWN.match(lines[at])]
+        self._late = [at for at in tagged if tags.ends_line.search(lines[at])]
+
+    def of(self, start: int) -> int | None:
+        """The line on which the section that opens at `start` closes."""
+        late, stop = self._next(self._late, start), self._next(self._stops, start + 1)
+        if late == start:
+            return start
+        return stop if stop in self._closing else late if late < stop else None
+
+    def _next(self, places: list[int], start: int) -> int:
+        at = bisect_left(places, start)
+        return places[at] if at < len(places) else self._last
 
 
 def _inside(text: str, name: str) -> str:
