@@ -104,7 +104,7 @@ class Guarded(APIRoute):
         request = bounded(asked, self._most, share.hold if self.takes_body else lambda _: None)
         try:
             if self.takes_body:
-                share.large = len(await request.body()) > REDACTED_BODY and _redacts(asked)
+                share.large = len(await request.body()) > REDACTED_BODY and redacts(asked)
             async with nullcontext() if self._waits else share.lane.turns:
                 if request.method == "GET":
                     await _may_read(asked, share)
@@ -142,7 +142,7 @@ def _answered_when_cancelled() -> Iterator[None]:
         raise _stopped() from None
 
 
-def _redacts(request: Request) -> bool:
+def redacts(request: Request) -> bool:
     """Whether the body of a request may be redacted, which takes longer than all other work on it."""
     resource = request.path_params.get("resource")
     if resource is None:

@@ -17,7 +17,7 @@ from om_api.domain.wire import message_of_json
 from om_api.http.requests.app_state import memory
 from om_api.http.requests.bounded import Bounded
 from om_api.http.requests.given import GivenHistory, GivenMessage, GivenMessages, take
-from om_api.http.requests.guard import Guarded, key_of, needs
+from om_api.http.requests.guard import Guarded, key_of, needs, redacts
 from om_api.http.requests.parameters import ResourceId, ThreadId
 from om_api.http.requests.replies import answers, rendered, reply
 from om_api.http.serving.limits import MAX_BATCH, MAX_BODY, SMALL_BODY
@@ -153,7 +153,7 @@ async def sync(
     replaces stored messages, as after an edit, an undo or a new answer: `follow` retracts the replaced messages, `copy`
     continues in a copy of the thread, `keep` keeps both. Repeat a request if its reply was lost.
     """
-    if len(given.messages) > MAX_BATCH:
+    if len(given.messages) > MAX_BATCH or redacts(request):  # stored messages are redacted again, to be compared
         SHARE.get().large = True
     found = await memory(request).sync(
         _messages(given.messages, resource, thread),
