@@ -23,6 +23,7 @@ _DATED: Final = 1_000  # of what a user said, in which dates are looked for
 NOTHING = "the query holds no word to search for: give a word, a number or a name that was said"
 ONLY_EXCLUDED = "the query only excludes: add a word, a date or a phrase that is to be found"
 COMMON = "these words stand in nearly every message: add one that is rarer"
+_HELD = f"only the first {MOST_WORDS} phrases were searched for"
 _BARRED = f"only the first {MOST_WORDS} excluded words and phrases were used"
 _QUOTES = str.maketrans("“”„«»", '"' * 5)
 _MONTH_AND_YEAR = rf"(?:{MONTH})\b\.?(?:\s+\d{{1,2}},?)?\s+(?:19|20)\d\d"
@@ -71,9 +72,8 @@ class Query(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def _plain(self) -> tuple[list[str], list[str]]:
-        """The phrases and the excluded ones as `plain` writes them, each once."""
-        held, barred = map(plain, self.phrases), map(plain, self.excluded_phrases)
-        return list(dict.fromkeys(held)), list(dict.fromkeys(barred))
+        """The phrases and the excluded ones as `plain` writes them."""
+        return [*map(plain, self.phrases)], [*map(plain, self.excluded_phrases)]
 
 
 def parse_query(text: str, now_ms: int, timezone: str) -> Query:
@@ -84,12 +84,12 @@ def parse_query(text: str, now_ms: int, timezone: str) -> Query:
     """
     typed = _Typed(text[:_READ])
     dates = periods(" ".join(typed.words), now_ms, timezone)
-    barred = list(dict.fromkeys(typed.excluded_phrases))
+    held, barred = list(dict.fromkeys(typed.phrases)), list(dict.fromkeys(typed.excluded_phrases))
     words, notes = _told(typed.words, typed.phrases, dates=bool(dates), read=len(text) <= _READ)
     query = Query(
         text=text[:_READ],
         words=words,
-        phrases=tuple(typed.phrases),
+        phrases=tuple(held[:MOST_WORDS]),
         excluded=tuple(typed.excluded[:MOST_WORDS]),
         excluded_phrases=tuple(barred[:MOST_WORDS]),
         threads=tuple(check_id(thread, "thread:") for thread in typed.fields["thread"]),
@@ -97,7 +97,11 @@ def parse_query(text: str, now_ms: int, timezone: str) -> Query:
         after=max((_moment("after", value, timezone) for value in typed.fields["after"]), default=None),
         before=min((_moment("before", value, timezone) for value in typed.fields["before"]), default=None),
         periods=dates,
-        notes=(*notes, *([_BARRED] if max(len(typed.excluded), len(barred)) > MOST_WORDS else [])),
+        notes=(
+            *notes,
+            *([_HELD] if len(held) > MOST_WORDS else []),
+            *([_BARRED] if max(len(typed.excluded), len(barred)) > MOST_WORDS else []),
+        ),
     )
     return msgspec.structs.replace(query, reason=_reason(query))
 

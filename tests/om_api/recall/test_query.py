@@ -66,14 +66,17 @@ def test_any_text_is_a_query_or_told_what_is_wrong(text):
     assert query.admits(text) in {True, False}
 
 
-def test_phrases_are_read_once_and_excluded_ones_are_bounded(monkeypatch):
+def test_phrases_are_read_once_and_bounded(monkeypatch):
     query, read = parsed('the "q a" "q a"' + "".join(f' -"cat {at}!"' * 9 for at in range(60))), []
     monkeypatch.setattr("om_api.recall.query.plain", lambda text: read.append(text) or text)
 
     assert query.excluded_phrases == tuple(f"cat {at}!" for at in range(48))
     assert "only the first 48 excluded words and phrases were used" in query.notes
     assert [query.admits(text) for text in ("q a", "cat 7! q a", "cat 7", "q a cat 59!")] == [True, False, False, True]
-    assert len(read) == 4 + 2 + 48
+    assert len(read) == 4 + 1 + 48
+    many = parsed(" ".join(f'"cat {at}"' for at in range(60)))
+    assert many.phrases == tuple(f"cat {at}" for at in range(48))
+    assert "only the first 48 phrases were searched for" in many.notes
 
 
 def days_of(found, zone="UTC"):
