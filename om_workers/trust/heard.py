@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import groupby
 from typing import NamedTuple
@@ -20,6 +20,7 @@ TOLD = 0.6  # the share of a note's words from which on it is what a saying says
 _NEARLY = 0.75
 _NOTES = "en"  # the language of notes that do not tell theirs
 _MOST = 100  # pieces that a note is compared with
+_SEVERAL = "several sources"
 _CODE = 2  # letters of a language's code, where a script's name has more
 
 
@@ -188,16 +189,26 @@ class Heard:
 
 
 def _few(pieces: Sequence[HeardWords]) -> list[HeardWords]:
-    """The pieces, each once; of more than 100, neighbours from one source together, so that comparing them takes linear time."""
-    distinct = [*dict.fromkeys(pieces)]
-    size, few = -(-len(distinct) // _MOST), list[HeardWords]()
-    for (source, kind), group in groupby(distinct, key=lambda each: (each.source, each.kind)):
-        words = [each.words for each in group]
-        few += [
-            HeardWords(source, frozenset[str]().union(*words[at : at + size]), kind)
-            for at in range(0, len(words), size)
-        ]
-    return few
+    """The pieces, each once, at most about 200 of them, so that comparing a note with them takes linear time.
+
+    Of more than 100, neighbours from one source are taken together; where there are too many sources, those of several.
+    """
+    few = _joined([*dict.fromkeys(pieces)], lambda each: (each.source, each.kind))
+    if len(few) <= 2 * _MOST:
+        return few
+    return _joined(sorted(few, key=lambda each: each.kind), lambda each: each.kind)
+
+
+def _joined(pieces: Sequence[HeardWords], alike: Callable[[HeardWords], object]) -> list[HeardWords]:
+    """The pieces, of more than 100 neighbours that are alike together."""
+    size, joined = -(-len(pieces) // _MOST), list[HeardWords]()
+    for _, group in groupby(pieces, key=alike):
+        run = [*group]
+        for some in (run[at : at + size] for at in range(0, len(run), size)):
+            source = some[0].source if len({each.source for each in some}) == 1 else _SEVERAL
+            words = frozenset[str]().union(*(each.words for each in some))
+            joined.append(HeardWords(source, words, some[0].kind))
+    return joined
 
 
 def _orders(saying: Saying, least: Look) -> Iterator[HeardWords]:

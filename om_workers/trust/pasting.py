@@ -81,7 +81,7 @@ def parted(text: str) -> tuple[list[str], list[str]]:
     """
     own, pasted, fenced, rest = list[str](), list[str](), False, False
     lines, long = text.split("\n"), len(text) > _LONG
-    last_turn = max((at for at, line in enumerate(lines) if _TURN.match(line)), default=-1)
+    last_turn = next((at for at in range(len(lines) - 1, -1, -1) if ":" in lines[at] and _TURN.match(lines[at])), -1)
     for at, line in enumerate(lines):
         if not line.strip():
             continue

@@ -85,9 +85,10 @@ def test_what_notes_only_quote_is_quoted_in_what_they_become_and_what_a_tool_sai
     )
 
 
-def test_a_note_is_compared_with_at_most_100_pieces_of_one_source():
-    heard = Heard([Saying("tool web", f"Row {at}", trusted=False) for at in range(100, 1_101)])
-
-    for pieces in (heard.distrusted, heard.claimants):
-        assert len(pieces) <= 100
-        assert {str(at) for at in range(100, 1_101)} <= frozenset().union(*(each.words for each in pieces))
+def test_a_note_is_compared_with_at_most_100_pieces_of_one_or_many_sources():
+    for name, source in (("tool web", "tool web"), ("tool web{}", "several sources")):
+        heard = Heard([Saying(name.format(at), f"Row {at}", trusted=False) for at in range(100, 1_101)])
+        for pieces in (heard.distrusted, heard.claimants):
+            assert len(pieces) <= 100
+            assert {str(at) for at in range(100, 1_101)} <= frozenset().union(*(each.words for each in pieces))
+            assert {each.source for each in pieces} == {source}
