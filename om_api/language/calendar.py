@@ -1,6 +1,8 @@
 """The calendar in words: months and weekdays, a day as our lines write it, local days, and dates that a text spells out."""
 
 import re
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from itertools import pairwise
 from typing import NamedTuple
@@ -32,6 +34,7 @@ _FORMS = (
 DATE = re.compile(rf"(?<![\w.])(?:{'|'.join(_FORMS)})")
 _JOINT = re.compile(r"\s*(?:[-–—]|to|until|through)\s*")
 _DAYS, _MONTHS_IN_YEAR = 31, 12
+_Interval = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 def month_number(name: str) -> int:
@@ -84,14 +87,41 @@ class DaySpan(NamedTuple):
     first: Day
     last: Day
 
-    def holds(self, day: Day) -> bool:
-        """Whether a day lies in the span; without its year, or the span's, in any year."""
-        first, last = self.first, self.last
-        if first.year and day.year:
-            return first <= day <= last
-        if first[1:] <= last[1:]:
-            return first[1:] <= day[1:] <= last[1:]
-        return day[1:] >= first[1:] or day[1:] <= last[1:]
+
+class CoveredDays:
+    """The days that spans hold. Spans that overlap are joined, so that a day is looked up and not compared with each."""
+
+    def __init__(self, spans: Iterable[DaySpan]) -> None:
+        found = [*spans]
+        self._dated = _joined((span.first, span.last) for span in found if span.first.year)
+        self._yearly = _joined(each for span in found if not span.first.year for each in _in_any_year(span))
+        self._any = _joined(each for span in found for each in _in_any_year(span))
+
+    def hold(self, day: Day) -> bool:
+        """Whether one of them holds a day; without its year, or the span's, in any year."""
+        if not day.year:
+            return _lies_in(self._any, day[1:])
+        return _lies_in(self._dated, day) or _lies_in(self._yearly, day[1:])
+
+
+def _in_any_year(span: DaySpan) -> list[_Interval]:
+    first, last = span.first[1:], span.last[1:]
+    return [(first, last)] if first <= last else [(first, (99,)), ((0,), last)]
+
+
+def _joined(intervals: Iterable[_Interval]) -> list[_Interval]:
+    joined: list[_Interval] = []
+    for first, last in sorted(each for each in intervals if each[0] <= each[1]):
+        if joined and first <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(joined[-1][1], last))
+        else:
+            joined.append((first, last))
+    return joined
+
+
+def _lies_in(joined: Sequence[_Interval], day: tuple[int, ...]) -> bool:
+    at = bisect_right(joined, day, key=lambda each: each[0]) - 1
+    return at >= 0 and day <= joined[at][1]
 
 
 def days(text: str) -> list[Day]:

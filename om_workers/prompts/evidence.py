@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Sequence
 
-from om_api.language.calendar import Day, days, spans
+from om_api.language.calendar import CoveredDays, Day, days, spans
 from om_api.language.words import NUMBERS, bare_words, holds_word
 from om_api.patterns.pattern import Pattern
 from om_workers.prompts.facts import FILE, Fact, FactKind, facts
@@ -29,7 +29,7 @@ class Evidence:
         self._days: dict[tuple[int, int], set[int]] = defaultdict(set)
         for day in days(whole):
             self._days[day[1:]].add(day.year)
-        self._spans = {span for line in lines for span in spans(line)}
+        self._spans = CoveredDays({span for line in lines for span in spans(line)})
 
     def has(self, fact: Fact, *, within: bool = False) -> bool:
         """Whether a fact is there, however it is written now; `within`: a span that holds a date will do."""
@@ -48,9 +48,7 @@ class Evidence:
         if not day.day:
             return any(month == day.month for month, _ in self._days)
         years = self._days.get(day[1:], set())
-        return (bool(years) and (not day.year or bool({0, day.year} & years))) or (
-            within and any(span.holds(day) for span in self._spans)
-        )
+        return (bool(years) and (not day.year or bool({0, day.year} & years))) or (within and self._spans.hold(day))
 
     def _said(self, key: str) -> bool:
         """The very letters, not as a part of a longer word."""

@@ -2,7 +2,17 @@ from datetime import date
 
 import pytest
 
-from om_api.language.calendar import DAY_NAMES, Day, LocalTime, days, month_number, show_day, spans, zone_of
+from om_api.language.calendar import (
+    DAY_NAMES,
+    CoveredDays,
+    Day,
+    LocalTime,
+    days,
+    month_number,
+    show_day,
+    spans,
+    zone_of,
+)
 
 DAY = 86_400_000
 
@@ -31,8 +41,8 @@ def test_spans_are_read_however_they_are_written():
 
     assert (first.first, first.last, second.last) == (Day(2025, 11, 2), Day(2025, 11, 28), Day(2025, 12, 5))
     assert third == first
-    assert over_new_year.holds(Day(0, 1, 1))
-    assert not over_new_year.holds(Day(0, 2, 1))
+    assert [CoveredDays([over_new_year]).hold(Day(0, month, 1)) for month in (1, 2)] == [True, False]
+    assert len(CoveredDays([second, first, second])._dated) == 2
 
 
 def test_spans_hold_their_two_ends_and_nothing_beyond_them():
@@ -50,5 +60,9 @@ def test_spans_hold_their_two_ends_and_nothing_beyond_them():
         ("Dec 4 - Dec 4", "Dec 3, Dec 4, Dec 5", "Dec 4"),
     )
     for text, asked, expected in rows:
-        assert [day for span in spans(text) for day in days(asked) if span.holds(day)] == days(expected), text
+        covered = CoveredDays([*spans(text), *spans("May 2, 1999 - May 5, 1999"), *spans("May 4, 1999 - May 9, 1999")])
+        assert [day for day in days(f"May 6, 1999, {asked}, May 10, 1999") if covered.hold(day)] == [
+            Day(1999, 5, 6),
+            *days(expected),
+        ], text
     assert days("13/14 of them may 5 times, 2025-13-99, May I?") == []
