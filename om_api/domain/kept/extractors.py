@@ -32,8 +32,9 @@ LONGEST = 8_000  # characters of a value as JSON
 REMEMBERED = 256  # schemas, and patterns in them
 MOST_ITEMS = 100  # of a list or an object: the oldest go
 _REFERENCES = ("$ref", "$dynamicRef")
-_MOST_FOLLOWED = 10_000  # references, to check one value
-_followed = ContextVar("references followed", default=0)
+_MOST_STEPS = 150_000  # of checking one value, of about a microsecond each
+_STEPS_OF_KEYWORD = 10
+_steps = ContextVar("steps of checking a value", default=0)
 _SLUG = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 _LONGEST_SLUG = 40
 _FENCE = re.compile(r"\A```[a-z]*\n(.*?)\n?```\Z", re.DOTALL)
@@ -78,15 +79,16 @@ def check_schema(schema: object) -> dict[str, Any]:
     if not isinstance(schema, dict):
         raise InvalidInputError("a schema is an object such as {type: object, properties: {name: {type: string}}}")
     try:
-        Draft202012Validator.check_schema(schema)
-        text = msgspec.json.encode(schema)
+        size = len(msgspec.json.encode(schema))
+        if size <= LONGEST:
+            Draft202012Validator.check_schema(schema)
     except SchemaError as error:
         where = "/".join(map(str, error.absolute_path)) or "its top"
         raise InvalidInputError(f"the schema cannot be: {error.message[:_CLIPPED]} (at {where})") from None
     except (TypeError, ValueError, RecursionError, OverflowError):
         raise InvalidInputError("the schema holds what JSON cannot") from None
-    if len(text) > LONGEST:
-        raise InvalidInputError(f"the schema is of {len(text):,} bytes: at most {LONGEST:,}")
+    if size > LONGEST:
+        raise InvalidInputError(f"the schema is of {size:,} bytes: at most {LONGEST:,}")
     _check_keywords(
         {key: value for key, value in schema.items() if key != "$schema"},
         Registry().with_resource("", DRAFT202012.create_resource(schema)).resolver(),
@@ -146,6 +148,7 @@ def _matches_pattern(_: Any, pattern: str, value: object, __: Any) -> Iterator[V
 
 def _properties_fit_patterns(validator: Any, patterns: Mapping[str, Any], value: object, _: Any) -> Iterator[Any]:
     for pattern, schema in patterns.items() if isinstance(value, dict) else ():
+        _count_steps(2 * len(value))  # type: ignore[arg-type]  # a dict here
         for name, each in value.items():  # type: ignore[attr-defined]  # a dict here
             if _pattern(pattern).search(name):
                 yield from validator.descend(each, schema, path=name, schema_path=pattern)
@@ -154,26 +157,48 @@ def _properties_fit_patterns(validator: Any, patterns: Mapping[str, Any], value:
 def _further_properties_fit(validator: Any, permitted: Any, value: object, schema: Mapping[str, Any]) -> Iterator[Any]:
     patterns = [_pattern(each) for each in schema.get("patternProperties", ())]
     if isinstance(value, dict):
+        _count_steps(2 * len(value) * len(patterns))
         value = {name: each for name, each in value.items() if not any(one.search(name) for one in patterns)}
     named = {"properties": schema.get("properties", {})}
     yield from Draft202012Validator.VALIDATORS["additionalProperties"](validator, permitted, value, named) or ()
 
 
-def _follows(keyword: str, validator: Any, *said: Any) -> Iterator[ValidationError]:
-    """Follow a reference; bounded, because a few references that each name the next one twice lead to billions."""
-    _followed.set(_followed.get() + 1)
-    if _followed.get() > _MOST_FOLLOWED:
-        raise RecursionError(f"its schema's references were followed more than {_MOST_FOLLOWED:,} times")
-    yield from Draft202012Validator.VALIDATORS[keyword](validator, *said) or ()
+def _items_are_unique(_: Any, wanted: bool, value: object, __: Any) -> Iterator[ValidationError]:  # noqa: FBT001
+    """As in jsonschema, where each item that cannot be sorted is compared with every other one."""
+    if wanted and isinstance(value, list) and len({*map(_hashable, value)}) < len(value):
+        yield ValidationError(f"{value!r} has non-unique elements")
+
+
+def _hashable(value: Any) -> Any:
+    """What is equal to that of another value if both are equal in JSON, where true is not 1."""
+    if isinstance(value, dict):
+        return frozenset((name, _hashable(each)) for name, each in value.items())
+    return tuple(map(_hashable, value)) if isinstance(value, list) else (type(value) is bool, value)
+
+
+def _count_steps(steps: int) -> None:
+    _steps.set(_steps.get() + steps)
+    if _steps.get() > _MOST_STEPS:
+        raise RecursionError(f"with its schema that takes more than {_MOST_STEPS:,} steps")
+
+
+def _counted(check: Callable[..., Any], validator: Any, said: Any, *what: Any) -> Any:
+    """Check a keyword. In 8 kB a schema can have a value of 8 kB checked millions of times."""
+    _count_steps(_STEPS_OF_KEYWORD + (len(said) if isinstance(said, list | dict) else 0))
+    return check(validator, said, *what)
 
 
 _Validator = validators.extend(  # type: ignore[no-untyped-call]  # types-jsonschema leaves it untyped
     Draft202012Validator,
     {
-        "pattern": _matches_pattern,
-        "patternProperties": _properties_fit_patterns,
-        "additionalProperties": _further_properties_fit,
-        **{keyword: partial(_follows, keyword) for keyword in _REFERENCES},
+        keyword: partial(_counted, check)
+        for keyword, check in {
+            **Draft202012Validator.VALIDATORS,
+            "pattern": _matches_pattern,
+            "patternProperties": _properties_fit_patterns,
+            "additionalProperties": _further_properties_fit,
+            "uniqueItems": _items_are_unique,
+        }.items()
     },
 )
 
@@ -188,7 +213,7 @@ def _validator(schema: bytes) -> Any:
 
 def fits(value: object, schema: Mapping[str, Any]) -> str:
     """Why a value does not fit a schema, for people; "" where it does."""
-    _followed.set(0)
+    _steps.set(0)
     try:
         error = next(iter(_validator(msgspec.json.encode(schema)).iter_errors(value)), None)
     except (ValidationError, Unresolvable, RecursionError, ValueError, TypeError, LookupError, re2.error) as refused:

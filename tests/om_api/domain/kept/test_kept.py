@@ -56,7 +56,15 @@ def test_fits_matches_patterns_in_linear_time():
     for value, schema in ((hangs, {"pattern": slow}), ([hangs], {**version, "items": {"$ref": "#"}, "pattern": slow})):
         assert "does not match" in fits(value, check_schema(schema)), schema
     twice = {f"a{n}": {"allOf": [{"$ref": f"#/$defs/a{n + 1}"}] * 2} for n in range(40)}
-    assert "more than 10,000 times" in fits(1, check_schema({"$ref": "#/$defs/a0", "$defs": {**twice, "a40": {}}}))
+    many = {"items": {"anyOf": [{"type": "null"}] * 400 + [True]}}
+    for value, schema in ((1, {"$ref": "#/$defs/a0", "$defs": {**twice, "a40": {}}}), ([*range(2_000)], many)):
+        assert "more than 150,000 steps" in fits(value, check_schema(schema))
+    unique = check_schema({"uniqueItems": True})
+    for items, are in (
+        ([{"a": 1}, {"a": 2}, [1], True, 1, "1", None, 0], True),
+        ([{"a": 1, "b": [1]}, {"b": [1.0], "a": 1}], False),
+    ):
+        assert (fits(items, unique) == "") == are, items
     named = check_schema({"patternProperties": {slow: {"type": "integer"}, "^é": {}}, "additionalProperties": False})
     assert [fits(value, named) for value in ({"a": 1}, {"é!": "b"}, {"a": "b"})] == [
         "",
