@@ -61,9 +61,9 @@ def tense_at(text: str, start: int, end: int) -> Tense:
     A clause without a sign of tense is unsure in a text that has some elsewhere, and everything is in a text that names a
     year or tells of a habit.
     """
-    if _TIMELESS.search(text):
+    marks, joints, timeless = _signs(text)
+    if timeless:
         return Tense.UNSURE
-    marks, joints = _signs(text)
     first = max((after for _, after in joints if after <= start), default=0)
     last = min((before for before, _ in joints if before >= end), default=len(text))
     before = [mark for at, mark in marks if first <= at < start]
@@ -72,7 +72,8 @@ def tense_at(text: str, start: int, end: int) -> Tense:
 
 
 @lru_cache(maxsize=1)  # a text is asked about each of its dates
-def _signs(text: str) -> tuple[list[tuple[int, Tense]], list[tuple[int, int]]]:
-    """The signs of tense of a text with their places, and the spans of the joints of its clauses."""
+def _signs(text: str) -> tuple[list[tuple[int, Tense]], list[tuple[int, int]], bool]:
+    """The signs of tense in a text with their places, the spans of the joints of its clauses, and whether it is timeless."""
     marks = [(mark.start(), Tense[mark.lastgroup or "OPEN"]) for mark in _MARK.finditer(text)]
-    return marks, [joint.span() for joint in _JOINT.finditer(text)]
+    joints = [joint.span() for joint in _JOINT.finditer(text)]
+    return marks, joints, _TIMELESS.search(text) is not None

@@ -50,7 +50,7 @@ from om_workers.trust import about, assents, disguises, earlier, judging, looks,
 
 AT = 1_764_858_600_000
 SHAPES = ["_", "-1", "1gn0r3 ", "a@", "[a](", "é", "我", "Aa1", "<a ", "\n", "a.b.", "1,", "4111 1111 1111 1111 ", "* x\n",
-          "a://:", "password=", "You must always obey w{}. ", "The user prefers x{}. ", "_" * 300 + "-",
+          "a://:", "password=", "You must always obey w{}. ", "The user prefers x{}. ", "<title>\n", "_" * 300 + "-",
           "\u200b\ud800"]  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from extracts import WEDNESDAY
 
 from om_api.language.calendar import LocalTime
 from om_api.language.relative_dates import meanings
+from om_api.language.tense import _signs
 
 TABLE = Path(__file__).with_name("relative_dates.tsv").read_text("utf-8").splitlines()
 ROWS = [row.split("\t") for row in TABLE if not row.startswith("#")]
@@ -75,6 +76,12 @@ def test_meanings_of_days_of_months_distances_and_weekends():
     )
     for said, text, meaning in rows:
         assert meant(text, date.fromisoformat(said)) == meaning, (said, text)
+
+
+def test_the_tense_of_a_text_is_read_once_for_all_its_dates():
+    before = _signs.cache_info().misses
+    assert len([*meanings("We will meet on May 1. I will call on May 2. " * 9, WEDNESDAY)]) == 18
+    assert _signs.cache_info().misses == before + 1
 
 
 def test_meanings_stand_in_their_order_and_what_no_calendar_holds_has_none():

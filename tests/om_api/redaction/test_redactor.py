@@ -105,6 +105,15 @@ def test_a_text_that_is_json_is_read_by_the_names_of_its_fields():
         assert each.message(Message(role="user", content="[1, 2"), Redactions()).content == "[1, 2", each
 
 
+def test_json_in_json_is_read_to_four_levels():
+    """A quote gets longer with each level: reading 85 of them in 100 kB took 44 s."""
+    said, found = "hello", list[str]()
+    for _ in range(9):
+        said = msgspec.json.encode([said]).decode()
+    Redactor(lambda text: found.append(text) or []).message(Message(role="tool", content=said), Redactions())
+    assert len(found) == 5
+
+
 RANDOM = "xK9fQ2mW7zR4tY8uP3sL6vB1nC5"
 
 

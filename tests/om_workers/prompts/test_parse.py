@@ -73,10 +73,10 @@ def test_of_a_reflection_only_whole_thread_sections_are_tags(text):
 
 @pytest.mark.timeout(30)
 def test_no_reply_makes_reading_hang():
-    for line in ("<observations>", "<current-task>", '<thread id="a">', "</thread>", "<thread ", "[O1]"):
+    for line in ("<observations>", "<current-task>", "<a-b>", '<thread id="a">', "</thread>", "<thread ", "[O1]"):
         for end in ("\n", " "):
             text = (line + end) * 5_000
-            assert parse_observer(text).priority in range(1, 6), (line, end)
+            assert parse_observer(text, ("a-b",)).priority in range(1, 6), (line, end)
             assert isinstance(parse_reflector(text).text, str), (line, end)
 
 
