@@ -3,7 +3,6 @@
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from difflib import SequenceMatcher
 from itertools import count
 from typing import NamedTuple, TypeAlias
 
@@ -11,8 +10,10 @@ from msgspec import structs
 
 from om_api.domain.identity import chained, continues, form_of, goes_on, said_by, wholes
 from om_api.domain.messages import Message
+from om_api.domain.texts.matching import Effort, opcodes
 
 _MANY = 2_000  # messages between a common beginning and a common end
+_MOST_EQUAL = 2_000_000  # pairs of messages that say the same and are looked at
 _Block: TypeAlias = tuple[str, int, int, int, int]  # as SequenceMatcher says it: what, from where to where in each list
 
 
@@ -214,9 +215,9 @@ def _blocks(own: Sequence[str | bytes], theirs: Sequence[str | bytes]) -> list[_
 
     A window of "fine, done" and "ok" is the end of a history, although an earlier "ok" of it stands before that.
     """
-    blocks, i, j = list[_Block](), 0, 0
+    blocks, i, j, effort = list[_Block](), 0, 0, Effort(_MOST_EQUAL)
     for a, b in [*_anchors(own, theirs), (len(own), len(theirs))]:
-        blocks += _differences(own[i:a], theirs[j:b], i, j)
+        blocks += _differences(own[i:a], theirs[j:b], i, j, effort)
         blocks += [("equal", a, a + 1, b, b + 1)] if a < len(own) else []
         i, j = a + 1, b + 1
     return blocks
@@ -252,7 +253,9 @@ def in_place(kept: Sequence[Message], ids: Sequence[str], messages: Sequence[Mes
     return dated
 
 
-def _differences(own: Sequence[str | bytes], theirs: Sequence[str | bytes], i: int, j: int) -> list[_Block]:
+def _differences(
+    own: Sequence[str | bytes], theirs: Sequence[str | bytes], i: int, j: int, effort: Effort
+) -> list[_Block]:
     """What makes one part of a list of the other, which begin at i and j.
 
     The time of SequenceMatcher grows with the square of what is said over and over: it is not asked for a common beginning
@@ -262,7 +265,7 @@ def _differences(own: Sequence[str | bytes], theirs: Sequence[str | bytes], i: i
     start = next((n for n in range(most) if own[n] != theirs[n]), most)
     end = next((n for n in range(most - start) if own[-1 - n] != theirs[-1 - n]), most - start)
     between = own[start : len(own) - end], theirs[start : len(theirs) - end]
-    found = SequenceMatcher(None, *between, autojunk=max(map(len, between)) > _MANY).get_opcodes()
+    found = opcodes(*between, effort, autojunk=max(map(len, between)) > _MANY)
     blocks = [("equal", 0, start, 0, start)] if start else []
     blocks += [(word, a + start, a_end + start, b + start, b_end + start) for word, a, a_end, b, b_end in found]
     blocks += [("equal", len(own) - end, len(own), len(theirs) - end, len(theirs))] if end else []

@@ -1,14 +1,14 @@
 """What became of a text, word by word where lines are alike; lines are matched first, so that long texts take no time."""
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from difflib import SequenceMatcher
 from itertools import takewhile
 from typing import Literal, NamedTuple
 
+from om_api.domain.texts.matching import Effort, opcodes
+
 _WORD = re.compile(r"\s+|[^\s\w]|\w+")
-_MOST_STEPS = 20_000_000  # of matching lines, and words of all of them together
+_MOST_EQUAL = 2_000_000  # pairs of equal lines, and of equal words, that are looked at
 _BLANK = " "  # between words: no place where two lines begin to be the same
 _LIKE = {"same": "{}", "gone": "[-{}-]", "new": "{{+{}+}}"}
 _MARKS = {"same": "  ", "gone": "- ", "new": "+ "}
@@ -28,24 +28,14 @@ def word_diff(before: str, now: str) -> list[Change]:
     return list(_joined(_changes(before.splitlines(keepends=True), now.splitlines(keepends=True))))
 
 
-class _Effort:
-    """What may still be done to compare two texts; what goes beyond it is shown as taken out and put in, whole."""
-
-    def __init__(self) -> None:
-        self._left = {"steps": _MOST_STEPS, "looked up": _MOST_LOOKED_UP}
-
-    def allows(self, what: Literal["steps", "looked up"], cost: int) -> bool:
-        """Whether so much more may be done, which is counted."""
-        self._left[what] -= cost
-        return self._left[what] >= 0
-
-
 def _changes(before: Sequence[str], now: Sequence[str]) -> Iterator[Change]:
     """What begins and ends both is the same; of what lies between, lines are held against each other if they are not too many."""
     first = _alike(before, now)
     last = _alike(before[first:][::-1], now[first:][::-1])
     yield Change("same", "".join(now[:first]))
-    yield from _between(before[first : len(before) - last], now[first : len(now) - last], _Effort())
+    yield from _between(
+        before[first : len(before) - last], now[first : len(now) - last], Effort(_MOST_EQUAL), Effort(_MOST_LOOKED_UP)
+    )
     yield Change("same", "".join(now[len(now) - last :]))
 
 
@@ -54,26 +44,26 @@ def _alike(one: Sequence[str], other: Sequence[str]) -> int:
     return sum(1 for _ in takewhile(lambda both: both[0] == both[1], zip(one, other, strict=False)))
 
 
-def _between(before: Sequence[str], now: Sequence[str], effort: _Effort) -> Iterator[Change]:
-    if len(before) * len(now) > _MOST_PAIRS or not effort.allows("steps", _steps(before, now)):
+def _between(before: Sequence[str], now: Sequence[str], effort: Effort, looks: Effort) -> Iterator[Change]:
+    if len(before) * len(now) > _MOST_PAIRS:
         yield from (Change("gone", "".join(before)), Change("new", "".join(now)))
         return
-    for tag, a, b, c, d in SequenceMatcher(None, before, now, autojunk=False).get_opcodes():
+    for tag, a, b, c, d in opcodes(before, now, effort):
         if tag == "replace":
-            yield from _of_lines(before[a:b], now[c:d], effort)
+            yield from _of_lines(before[a:b], now[c:d], effort, looks)
         elif tag == "equal":
             yield Change("same", "".join(now[c:d]))
         else:
             yield from (Change("gone", "".join(before[a:b])), Change("new", "".join(now[c:d])))
 
 
-def _of_lines(before: Sequence[str], now: Sequence[str], effort: _Effort) -> Iterator[Change]:
+def _of_lines(before: Sequence[str], now: Sequence[str], effort: Effort, looks: Effort) -> Iterator[Change]:
     """Lines that are alike word by word, all others whole: word by word, what has nothing in common cannot be read."""
     at, new = 0, ""
     words = [_said(line) for line in before]
     for line in now:
         said = _said(line)
-        like = next((n for n in range(at, len(words)) if _are_alike(words[n], said, effort)), None)
+        like = next((n for n in range(at, len(words)) if _are_alike(words[n], said, looks)), None)
         if like is None:
             new += line
             continue
@@ -90,26 +80,18 @@ def _said(line: str) -> set[str]:
     return set(re.findall(r"\w+", line))
 
 
-def _are_alike(one: set[str], other: set[str], effort: _Effort) -> bool:
-    return effort.allows("looked up", min(len(one), len(other))) and 2 * len(one & other) > max(len(one), len(other))
+def _are_alike(one: set[str], other: set[str], looks: Effort) -> bool:
+    looks.left -= min(len(one), len(other))
+    return looks.left >= 0 and 2 * len(one & other) > max(len(one), len(other))
 
 
-def _of_words(before: str, now: str, effort: _Effort) -> Iterator[Change]:
+def _of_words(before: str, now: str, effort: Effort) -> Iterator[Change]:
     old, new = _WORD.findall(before), _WORD.findall(now)
-    if not effort.allows("steps", _steps(old, new)):
-        yield from (Change("gone", before), Change("new", now))
-        return
-    for tag, a, b, c, d in SequenceMatcher(_BLANK.__eq__, old, new, autojunk=False).get_opcodes():
+    for tag, a, b, c, d in opcodes(old, new, effort, is_junk=_BLANK.__eq__):
         if tag == "equal":
             yield Change("same", "".join(new[c:d]))
         else:
             yield from (Change("gone", "".join(old[a:b])), Change("new", "".join(new[c:d])))
-
-
-def _steps(old: Sequence[str], new: Sequence[str]) -> int:
-    """What matching words or lines takes at worst: for each that matches, all pairs of equal ones are looked at."""
-    counts = Counter(new)
-    return (len(old) + len(new)) * sum(counts[word] for word in old if word != _BLANK)
 
 
 def _joined(changes: Iterator[Change]) -> Iterator[Change]:

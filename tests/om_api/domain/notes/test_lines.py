@@ -113,11 +113,10 @@ def test_what_changed_is_told_in_reading_order():
 def test_lines_are_compared_word_by_word_while_there_is_room():
     """One line of 2,000 words took a minute, and forty of 1,900 characters six seconds."""
     before, now = (" . ".join(f"{'ab'[at % 3 < other]}{at}" for at in range(100)) for other in (0, 1))
-    for count in (1, 60):
+    for count in (1, 200):
         found = word_diff(f"{before}\n" * count, f"{now}\n" * count)
-        assert 30 < len([each for each in found if each.what == "gone"]) < 200
+        assert 30 < len([each for each in found if each.what == "gone"]) < 2_000
         assert "".join(each.text for each in found if each.what != "gone") == f"{now}\n" * count
-    assert [each.what for each in word_diff(f"{before} . " * 9, f"{now} . " * 9)] == ["gone", "new"]
 
 
 @given(TEXTS, TEXTS)
