@@ -50,7 +50,7 @@ def test_a_message_that_cannot_be_accepted_is_named_by_its_place_and_none_of_its
         ({"role": None}, at, "role is missing: it is one of user"),
         ({"content": None}, "messages[1]", "content must be text or a list of parts"),
         ({"timestamp": "soon"}, at, "ISO 8601"),
-        ({"content": "x" * MAX_MESSAGE}, f"{at} takes", f"{MAX_MESSAGE:,}: split it"),
+        ({"content": "x" * MAX_MESSAGE}, f"{at} is too large", f"(maximum {MAX_MESSAGE:,}); split it"),
     ]:  # fmt: skip
         bad = {**GOOD, **wrong}
         small = problem(send(ask, {"messages": [GOOD, bad]}), 422)
