@@ -290,7 +290,7 @@ def exported(store: Any, resource: Any = "harold") -> Any:
 
 def incoming(store: Any, file: Any, resource: Any = None) -> Any:
     found = Incoming(store.keys, resource, lambda _: None)
-    found.take(file)
+    store.run(found.take(file))
     return found
 
 

@@ -987,7 +987,7 @@ class AsyncObservationalMemory:
         incoming = self._core.owning.incoming(resource_id)
         try:
             async for piece in pieces:
-                if incoming.take(piece):
+                if await self._run(incoming.take(piece)):
                     await self._run(incoming.send())
             return await self._run(self._core.owning.commit(incoming))
         finally:

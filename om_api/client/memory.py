@@ -979,7 +979,7 @@ class ObservationalMemory:
         incoming = self._core.owning.incoming(resource_id)
         try:
             for piece in pieces:
-                if incoming.take(piece):
+                if self._run(incoming.take(piece)):
                     self._run(incoming.send())
             return self._run(self._core.owning.commit(incoming))
         finally:

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -16,7 +17,7 @@ from om_api.store.backup.import_validator import ImportValidator
 from om_api.store.backup.redacted_lines import redacted_line
 from om_api.store.backup.staging import FULL, Staging
 from om_api.store.driver.replies import as_bool, as_list, word
-from om_api.store.driver.steps import Steps, Verb, batch
+from om_api.store.driver.steps import Apart, Steps, Verb, batch
 from om_api.store.erasing import redacted
 from om_api.store.memory import due, keyspace_scan
 from om_api.store.memory.keys import Keys
@@ -59,18 +60,26 @@ class Incoming:
         self._id = new_id()
         self._arriving: ImportValidator | None = None
         self._cut: list[bytes] = []  # the beginning of a line whose end has not come
+        self._cut_size = 0
         self._lines, self._digest = 0, hashlib.sha256()
         self._sent = self._ended = self._done = False
 
-    def take(self, piece: bytes) -> bool:
-        """Take some bytes of the file; True when it is time to send. Raises InvalidInputError."""
+    def take(self, piece: bytes) -> Steps[bool]:
+        """Take some bytes of the file; True when it is time to send. Raises InvalidInputError.
+
+        A line may have 64 MB, all of which is checked and redacted: with asyncio, in a thread.
+        """
+        return (yield from Apart(partial(self._take, piece)))
+
+    def _take(self, piece: bytes) -> bool:
         first, *rest = piece.split(b"\n")
         self._cut.append(first)
-        if sum(map(len, self._cut)) > LONGEST:
+        self._cut_size += len(first)
+        if self._cut_size > LONGEST:
             raise InvalidInputError(f"line {self._lines + 1} has more than {LONGEST:,} bytes. Nothing was imported")
         for part in rest:
             self._line(b"".join(self._cut))
-            self._cut = [part]
+            self._cut, self._cut_size = [part], len(part)
         return self._arriving is not None and self._arriving.staging.waiting >= FULL
 
     def _line(self, text: bytes) -> None:
@@ -136,7 +145,7 @@ class Incoming:
         """Make all of it the resource's memory at once, unless the resource holds anything by now, or lines are missing."""
         if last := b"".join(self._cut).strip():
             self._cut = []
-            self._line(last)  # without its newline: an editor may have taken it off
+            yield from Apart(partial(self._line, last))  # without its newline: an editor may have taken it off
         arriving = self._begun()
         if not self._ended:
             raise InvalidInputError(

@@ -28,7 +28,7 @@ from om_api.domain.errors import InvalidInputError, StoreError
 from om_api.domain.values import Scope
 from om_api.store.audit.verify import verify
 from om_api.store.backup.importing import LONGEST, Incoming
-from om_api.store.driver.steps import Batch
+from om_api.store.driver.steps import Apart, Batch
 from om_api.store.memory import requests
 from om_api.store.memory import seal as seal_steps
 from om_api.store.memory.known import held_records
@@ -236,6 +236,11 @@ def test_an_import_of_which_the_store_lost_a_part_does_not_become_a_memory(store
     assert not store.client.exists(store.keys.of("harold").scope)
 
 
+def test_a_piece_of_an_import_is_taken_off_the_event_loop(store):
+    """A line may have 64 MB, and all of it may be redacted."""
+    assert isinstance(next(iter(Incoming(store.keys, None, lambda _: None).take(b"x"))), Apart)
+
+
 def test_every_transaction_of_an_import_can_be_sent_twice(store):
     filled(store)
     store.client.rpush(store.keys.of("harold").rejected, *[b'{"kind":"malformed"}'] * 5)
@@ -243,7 +248,7 @@ def test_every_transaction_of_an_import_can_be_sent_twice(store):
     cleared(store)
     arriving = Incoming(store.keys, None, lambda _: None)
     for line in file.splitlines(keepends=True):
-        arriving.take(line)
+        store.run(arriving.take(line))
         store.run(_twice(arriving.send(), "batch"))
 
     assert store.run(_twice(arriving.commit(), "arrive")).resource == "harold"
