@@ -59,6 +59,19 @@ class Heard:
         before = frozenset(self.before) if called else frozenset[HeardWords]()
         return (each for each in self.orders if each not in before or called & each.words)
 
+    def quoted_before(self, told: frozenset[str]) -> list[HeardWords]:
+        """What was quoted before that some words may repeat: what has the same words, else all of it."""
+        same = self._quoted.get(told)
+        return [same] if same else self._before
+
+    @cached_property
+    def _quoted(self) -> dict[frozenset[str], HeardWords]:
+        return {each.words: each for each in reversed(self.before)}
+
+    @cached_property
+    def _before(self) -> list[HeardWords]:
+        return _few(self.before)
+
     @cached_property
     def suspects(self) -> list[str]:
         """Who gives a model orders in this very conversation: whatever else looks like one is hardly a user's wish then."""

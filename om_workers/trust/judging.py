@@ -57,7 +57,8 @@ class Judge:
 
     def known(self, mark: Mark) -> Mark | None:
         """The mark as it was made before, of one that was copied."""
-        share, piece = self._heard.best(words_of(mark.said), self._heard.before)
+        told = words_of(mark.said)
+        share, piece = self._heard.best(told, self._heard.quoted_before(told))
         return Mark(piece.kind, piece.source, mark.said) if share >= TOLD else None
 
     def wished(self, said: str) -> bool:
