@@ -23,7 +23,7 @@ from om_api.settings.composed_memories import lacking_consent
 from om_api.settings.documents import plain
 from om_api.settings.files import is_agent, layer_of, match
 from om_api.settings.live import Settings, rows_of
-from om_api.settings.loaded import Loaded
+from om_api.settings.loaded import Loaded, refuse_unlisted
 from om_api.settings.saving import may_be_written, text_of
 from om_api.settings.sections.fields import SettingOwner
 from om_api.settings.sources import Effective
@@ -178,6 +178,8 @@ def plan(
     changed, overruled = _effects(settings, agent, then.of(agent)), _overruled(settings, then.of(agent), stated, origin)
     _check_owner([tuple(each.key.split(".")) for each in changed], by)
     _check_links(settings, agent, then)
+    if by is not SettingOwner.ADMINISTRATOR:
+        refuse_unlisted(then.of(agent), loaded.of(agent), origin)
     return PlannedChange(agent, file, before, began_as, kept, changed, overruled, by)
 
 

@@ -143,7 +143,21 @@ def own_layer(effective: Effective) -> Layer:
 def _with_entry(base: Base, below: Effective, layer: Layer, name: str) -> Effective:
     """What is in force where an entry of the store states this above what is `below`; raises SettingsError."""
     *files, environment = below.layers
-    return _of_one_agent(base, compose((*files, layer, environment), origin_of(name)), origin_of(name))
+    effective = _of_one_agent(base, compose((*files, layer, environment), origin_of(name)), origin_of(name))
+    refuse_unlisted(effective, below, origin_of(name))
+    return effective
+
+
+def refuse_unlisted(effective: Effective, before: Effective, origin: str) -> None:
+    """Raise SettingsError for a model that neither `models` lists nor was in use `before`.
+
+    Its calls would be bounded by no limits and, where its price is not known, by no budget in dollars: both are administrators'.
+    """
+    used = [*before.memory.observer_models, *before.memory.reflector_models]
+    for name in (*effective.memory.observer_models, *effective.memory.reflector_models):
+        if name not in effective.models and name not in used:
+            listed = ", ".join(sorted(effective.models))
+            raise SettingsError(f"{origin}: model {plain(name)} is not listed; permitted: {listed}; administrators list models")
 
 
 def _of_one_agent(base: Base, effective: Effective, origin: str) -> Effective:

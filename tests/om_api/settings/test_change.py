@@ -153,6 +153,17 @@ def test_a_change_is_refused_that_implies_or_copies_what_belongs_to_somebody_els
         plan(settings, "a", wanted(priority=3), "store")
 
 
+def test_an_operator_chooses_among_the_models_that_are_listed(settings):
+    """Breaks when an entry of the store, or a change of an operator's, takes any name: no limit and no budget would bound it."""
+    for where in ("file", "store"):
+        with pytest.raises(SettingsError, match="gpt-mystery is not listed; permitted: deepseek"):
+            plan_by(settings, "harold", wanted(observer_model=["gpt-mystery"]), where, by=SettingOwner.OPERATOR)
+        listed = wanted(observer_model=["deepseek", "extractive"])
+        assert plan_by(settings, "harold", listed, where, by=SettingOwner.OPERATOR).changed, where
+    assert plan(settings, "harold", wanted(observer_model="gpt-mystery"), "file").changed
+    assert "is not listed" in refused(settings, "harold", wanted(observer_model="gpt-mystery"), "store")
+
+
 def test_a_link_is_saved_once_the_other_memory_permits_it(folder):
     settings = folder.load()
     link = wanted(compose=[{"resource": "bob", "share": ["facts"]}])
