@@ -157,7 +157,9 @@ def refuse_unlisted(effective: Effective, before: Effective, origin: str) -> Non
     for name in (*effective.memory.observer_models, *effective.memory.reflector_models):
         if name not in effective.models and name not in used:
             listed = ", ".join(sorted(effective.models))
-            raise SettingsError(f"{origin}: model {plain(name)} is not listed; permitted: {listed}; administrators list models")
+            raise SettingsError(
+                f"{origin}: model {plain(name)} is not listed; permitted: {listed}; administrators list models"
+            )
 
 
 def _of_one_agent(base: Base, effective: Effective, origin: str) -> Effective:
