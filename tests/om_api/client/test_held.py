@@ -33,10 +33,10 @@ def spend(world, calls=1):
         world.services.run(spending.reserve(keys, clock, "harold", f"e{n}", Need(), Most(), Most()))
 
 
-def rests(world, model, outcome="busy", times=2):
+def rests(world, model, outcome="busy", times=2, agents=("harold", "ada")):
     """Breaks off a model: two refusals leave room for less than one call, five failures open its breaker."""
     for n in range(times):
-        call = Attempt(model, f"t{n}", 60, ("harold", "ada")[n % 2])
+        call = Attempt(model, f"t{n}", 60, agents[n % len(agents)])
         world.services.run(breaker.enter(world.services.keys, call))
         world.services.run(breaker.report(world.services.keys, call, outcome, 40 if outcome == "busy" else 0))
 
@@ -65,7 +65,10 @@ def test_held_names_models_that_rest_while_no_other_may_be_asked(house):
     told = house().om.held("harold")
     assert told.reason == "a is resting (its provider asked for a pause)"
     assert 30_000 < told.until - now(world) <= 40_000
-    rests(world, "b", "late", times=5)
+    rests(world, "b", "late", 5, ["harold"])
+    assert "b is resting (it failed again and again)" in world.om.held("harold").reason
+    assert world.om.held("ada") is None
+    rests(world, "b", "late", 5, ["ada", "bob"])
     told = world.om.held("harold")
     assert told.reason == "a is resting (its provider asked for a pause), b is resting (it failed again and again)"
     assert told.until > now(world)

@@ -40,6 +40,7 @@ class Everybody:
     @contextmanager
     def admit(self, model, rate, tokens, timeout, resource):
         passage = Passage()
+        assert resource == "harold"
         try:
             yield passage
         finally:
