@@ -88,7 +88,10 @@ class ChangedSettings(msgspec.Struct, frozen=True):
 
 
 class PlannedChange(NamedTuple):
-    """A change that can be made: the text it makes, None of what states nothing any more, and the version it was made of."""
+    """A change that can be made: the text it makes, None of what states nothing any more, and the version it was made of.
+
+    `relied_on` are the entries of the store, b"" being none, by which a new link is no circle and has the other's consent.
+    """
 
     agent: str
     file: Path | None
@@ -98,6 +101,7 @@ class PlannedChange(NamedTuple):
     changed: tuple[Effect, ...]
     overruled: tuple[Overruled, ...]
     by: SettingOwner
+    relied_on: Mapping[str, bytes]
 
     @property
     def place(self) -> str:
@@ -180,7 +184,8 @@ def plan(
     _check_links(settings, agent, then)
     if by is not SettingOwner.ADMINISTRATOR:
         refuse_unlisted(then.of(agent), loaded.of(agent), origin)
-    return PlannedChange(agent, file, before, began_as, kept, changed, overruled, by)
+    relied_on = _composed_entries(then, agent) if any(each.key == "compose" for each in changed) else {}
+    return PlannedChange(agent, file, before, began_as, kept, changed, overruled, by, relied_on)
 
 
 def _check_owner(paths: Iterable[Key], by: SettingOwner) -> None:
@@ -205,6 +210,18 @@ def _check_links(settings: Settings, agent: str, then: Loaded) -> None:
     refused = set(then.links(agent).refused) - set(settings.links(agent).refused)
     if refused:
         raise SettingsError("\n".join(f"compose: {lacking_consent(agent, *each)}" for each in sorted(refused)))
+
+
+def _composed_entries(then: Loaded, agent: str) -> dict[str, bytes]:
+    """The entries of the store that memories have which an agent composes, or which these lead to; b"" where there is none."""
+    found, texts = dict[str, bytes](), then.stored.texts.texts
+    ahead = [each["resource"] for each in then.of(agent).memory.compose]
+    while ahead:
+        name = ahead.pop()
+        if name != agent and name not in found:
+            found[name] = texts.get(name, b"")
+            ahead += [each["resource"] for each in then.of(name).memory.compose]
+    return found
 
 
 def _checked(agent: str, wanted: WantedChange) -> tuple[dict[Key, Any], list[Key]]:

@@ -103,7 +103,8 @@ def _save(target: Target, planned: PlannedChange) -> Any:
     if planned.file:
         saved = save(planned.file, planned.after, planned.version)
     else:
-        saved = target.run(stored_settings.keep(target.keys(), planned.agent, planned.before, planned.after))
+        made = planned.agent, planned.before, planned.after, planned.relied_on
+        saved = target.run(stored_settings.keep(target.keys(), *made))
     return "saved" if saved else "superseded"
 
 

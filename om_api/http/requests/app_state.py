@@ -88,7 +88,7 @@ class AppState(NamedTuple):
             saved = await asyncio.to_thread(save, planned.file, planned.after, planned.version)
         else:
             saved = await self.connection.run(
-                stored_settings.keep(self.keys, planned.agent, planned.before, planned.after)
+                stored_settings.keep(self.keys, planned.agent, planned.before, planned.after, planned.relied_on)
             )
         await self.refresh()
         return saved

@@ -1,5 +1,7 @@
 """Settings that stand in the store: one hash, an agent's name or glob -> a document as its file would be."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from om_api.domain.errors import QuotaReachedError
@@ -22,12 +24,17 @@ def read(keys: Keys, known: StoredTexts) -> Steps[StoredTexts]:
     return known if digest and digest == known.digest else StoredTexts(digest, _texts(texts))
 
 
-def keep(keys: Keys, name: str, was: bytes | None, text: str | None) -> Steps[bool]:
+def keep(
+    keys: Keys, name: str, was: bytes | None, text: str | None, relied_on: Mapping[str, bytes] = MappingProxyType({})
+) -> Steps[bool]:
     """Put a text in the place of the entry that `was` read, None removing it; False if it is another one by now.
 
-    Raises QuotaReachedError where there is no room.
+    False also if one of the entries that the change relies on is another one, b"" being none. Raises QuotaReachedError where
+    there is no room.
     """
-    did = yield from Verb("keep_settings", [keys.settings], [name, was or b"", text or "", MOST, MOST_BYTES], word)
+    others = [word for pair in relied_on.items() for word in pair]
+    arguments = [name, was or b"", text or "", MOST, MOST_BYTES, *others]
+    did = yield from Verb("keep_settings", [keys.settings], arguments, word)
     if did == "full":
         raise QuotaReachedError(
             f"no room for more settings in the store: at most {MOST:,} agents and {MOST_BYTES:,} bytes; remove some first (om"

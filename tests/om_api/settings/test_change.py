@@ -178,6 +178,10 @@ def test_a_link_is_saved_once_the_other_memory_permits_it(folder):
     folder.agent("bob", om("composed_by: ['al[i]ce'], shared_by: [alice]"))
     settings.refresh()
     assert plan(settings, "alice", link).after
+    assert [plan(settings, "alice", each, "store").relied_on for each in (link, wanted(ttl_days=3))] == [
+        {"bob": b""},
+        {},
+    ]
     folder.agent("alice", om("compose: [carol]"))  # a link of a file that is not permitted hinders no other change
     settings.refresh()
     assert plan(settings, "alice", wanted(ttl_days=3)).after

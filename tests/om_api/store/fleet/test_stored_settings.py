@@ -43,6 +43,14 @@ def test_what_is_kept_is_read_and_what_is_known_is_not_sent_again(store):
 def test_what_was_changed_since_it_was_read_stays_and_of_many_at_once_one_is_first(store):
     keep(store, "ada", None, TEXT)
     assert [keep(store, "ada", was, "# late") for was in (None, "other")] == [False, False]
+    for relied_on, kept in (
+        ({"ada": b"old"}, False),
+        ({"bob": b"x"}, False),
+        ({"ada": TEXT.encode(), "bob": b""}, True),
+    ):
+        change = stored_settings.keep(store.keys, "zoe", None, TEXT, relied_on)
+        assert store.run(change) is kept, relied_on
+    keep(store, "zoe", TEXT, None)
     at_once = threading.Barrier(8)
 
     def go(n):
