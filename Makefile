@@ -110,6 +110,7 @@ bench: $(VENV)/.installed-bench  ## run the benchmarks of docs/benchmarks.md, in
 	$(BIN)/om bench walk $(PAGE)
 	$(BIN)/om bench backlog $(PAGE)
 	$(BIN)/om bench agent-backlog $(PAGE)
+	$(BIN)/om bench small-threads $(PAGE)
 	$(BIN)/om bench drain $(PAGE)
 	$(BIN)/om bench agents $(PAGE)
 	$(BIN)/om bench pages $(PAGE)

@@ -34,6 +34,7 @@ try:
     from om_bench.memory import composing, memory_report
     from om_bench.memory import gate as gates
     from om_bench.memory import recall as across
+    from om_bench.memory import small_threads as small
     from om_bench.scale import measure as larger
     from om_bench.scale import paging
     from om_bench.speed import agent_backlog as one_agent
@@ -272,6 +273,20 @@ def agent_backlog(*, messages: tuple[int, ...], threads: tuple[int, ...], chunks
     """
     found = one_agent.measure(messages, threads, chunks)
     return found, one_agent.as_lines(found)
+
+
+@bench.command(name="small-threads", epilog=examples("om bench small-threads --threads 100"))
+@click.option(
+    "--threads", type=click.IntRange(2, 100_000), default=600, show_default=True, help="Threads of one memory."
+)
+@_reported
+def small_threads(*, threads: int) -> Found:
+    """Measure how many tokens notes of many small threads take, stored and in a context, and what thresholds count of them.
+
+    Each thread is one question and its answer; the built-in observer writes the notes.
+    """
+    found = small.measure(threads, (threads, 20))
+    return found, small.as_lines(found)
 
 
 @bench.command(epilog=examples("om bench drain", "om bench drain --agents 2000 --workers 1 --workers 2 --seconds 1"))

@@ -151,7 +151,9 @@ def expiring(store: Any, *names: str) -> list[str]:
 
 def activating(store: Any, *chunks: str, scope: Scope = HAROLD, epoch: str = "", by: str = "a1") -> Steps[Outcome]:
     look = store.run(scope_state.look(store.keys, scope))
-    return activate_steps.activate(store.keys, scope, epoch or look.record.epoch, look.chunks, chunks, TTL, by)
+    return activate_steps.activate(
+        store.keys, scope, epoch or look.record.epoch, look.chunks, chunks, TTL, by, count=lambda _: 0
+    )
 
 
 def activate(store: Any, *chunks: str, scope: Scope = HAROLD, by: str = "a1") -> Outcome:

@@ -173,7 +173,14 @@ class Contexts:
         try:
             with spans.committing(scope, decoding.made_by(snapshot.chunks, chosen)).apart() as span:
                 done = yield from activate(
-                    self._keys, scope, epoch, snapshot.chunks, chosen, now.retention_s, read_at=snapshot.now
+                    self._keys,
+                    scope,
+                    epoch,
+                    snapshot.chunks,
+                    chosen,
+                    now.retention_s,
+                    read_at=snapshot.now,
+                    count=self._count,
                 )
                 span.note(outcome=done, chunks=len(chosen))
             if done is Outcome.ACTIVATED:

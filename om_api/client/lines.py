@@ -11,6 +11,7 @@ from om_api.client.reporting import Reporter
 from om_api.context.view import local_time
 from om_api.domain.errors import InvalidInputError, NotFoundError, StoreError
 from om_api.domain.events import Event
+from om_api.domain.notes.activations import alone
 from om_api.domain.notes.edits import item
 from om_api.domain.notes.pins import Pin, pins_of
 from om_api.domain.values import Observation, Outcome, Scope, check_id, new_id
@@ -66,6 +67,7 @@ class LineKeeper:
             origin="added",
             by=by,
         )
+        made = alone(made, self._count, pooled=scope.thread is None)
         done = yield from correcting.add(self._keys, scope, made)
         with suppress(StoreError):  # it is added; this has workers meet a resource of which there was nothing
             yield from due.mark(self._keys.due_observe, [scope])

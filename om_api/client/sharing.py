@@ -11,6 +11,7 @@ from om_api.context.share_tool import SharedNote
 from om_api.context.view import local_time
 from om_api.domain.errors import InvalidInputError, StoreError
 from om_api.domain.events import Event
+from om_api.domain.notes.activations import alone
 from om_api.domain.values import Observation, Outcome, Scope, check_id
 from om_api.language.calendar import zone_of
 from om_api.settings import Settings
@@ -65,7 +66,7 @@ class NoteSharer:
 
     def _made(self, resource: str, note: SharedNote, now: int, zone: ZoneInfo) -> Observation:
         text = copies.attributed(resource, [note.text], local_time(now, zone))
-        return Observation(
+        made = Observation(
             id=copies.note_id(resource, note.target, note.text),
             thread_id=resource,
             text=text,
@@ -78,3 +79,4 @@ class NoteSharer:
             origin="added",
             by=resource,
         )
+        return alone(made, self._count, pooled=True)

@@ -10,6 +10,7 @@ from om_api.context.composed import Composition, OthersGeneration, OthersNotes, 
 from om_api.context.signature import Signer
 from om_api.context.view import Block, Kind
 from om_api.domain.message_tokens import Count
+from om_api.domain.notes.activations import by_thread, sections, wrappers
 from om_api.domain.tags import escape
 from om_api.domain.values import ID_PATTERN, Generation, Observation, Stored
 
@@ -83,7 +84,7 @@ def _noted(notes: OwnNotes | OthersNotes, count: Count, signer: Signer, *, poole
             yield _activation(group, count, signer, pooled=pooled)
         return
     about, text = from_of(notes.resource), "\n".join(each.text for each in notes.group)
-    tokens = sum(each.tokens or count(each.text) for each in notes.group) + count(
+    tokens = sum(each.text_tokens or count(each.text) for each in notes.group) + count(
         signer.framed("observations", "", about)
     )
     framed = signer.framed("observations", escape(text), about)
@@ -150,15 +151,12 @@ def _activations(observations: Iterable[Stored]) -> list[list[Observation]]:
 
 
 def _activation(group: Sequence[Observation], count: Count, signer: Signer, *, pooled: bool) -> Block:
-    texts: dict[str, list[str]] = {}
-    for observation in group:
-        texts.setdefault(observation.thread_id if pooled else "", []).append(observation.text)
-    opened = {name: f'<thread id="{attribute(name)}">' for name in texts if pooled}
-    body = "\n".join(_section(opened.get(name, ""), escape("\n".join(said))) for name, said in texts.items())
-    tokens = sum(observation.tokens or count(observation.text) for observation in group)
-    frame = count(signer.framed("observations", "".join(_section(opening, "") for opening in opened.values())))
-    return _block("observations", signer.framed("observations", body), tokens + frame)
-
-
-def _section(opening: str, body: str) -> str:
-    return f"{opening}\n{body}\n{_CLOSING}" if opening else body
+    notes = [(observation.thread_id if pooled else "", observation.text) for observation in group]
+    texts = by_thread(notes)
+    body = "\n".join(
+        [section.written(escape) for section in sections(texts)] if pooled else map(escape, texts.values())
+    )
+    tokens = sum(observation.text_tokens or count(observation.text) for observation in group)
+    return _block(
+        "observations", signer.framed("observations", body), tokens + sum(wrappers(notes, count, pooled=pooled))
+    )

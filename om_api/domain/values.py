@@ -227,7 +227,8 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
     whole memory, and no thread's own. `group` names the group in which it was set aside, "" for one that never was. `shared_from`
     says where one of origin `shared` comes from, which covers nothing either. `marked` is how many of its lines only quote what
     somebody said (docs/trust.md); `untrusted`: nobody is trusted who says anything in what it covers. `traceparent` names the
-    span that stored it, where workers trace.
+    span that stored it, where workers trace. `wrapper_tokens` are those of its `tokens` that a context writes around its text,
+    less than 0 where it shares a date line; 0 until it is in force.
     """
 
     id: str
@@ -259,7 +260,13 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
     shared_from: SharedFrom | None = None
     marked: int = 0
     untrusted: bool = False
+    wrapper_tokens: int = 0
     traceparent: str | msgspec.UnsetType = msgspec.UNSET
+
+    @property
+    def text_tokens(self) -> int:
+        """The tokens of its text."""
+        return self.tokens - self.wrapper_tokens
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):

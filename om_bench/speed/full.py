@@ -75,7 +75,7 @@ class Full:
         self._run(seal.seal(keys, scope, epoch, THREAD, members, _COVERED_TOKENS, chunk))
         self._run(chunks.buffer(keys, self.resource, self._observation(n, day), chunk))
         look = self._run(scope_state.look(keys, scope))
-        self._run(activate.activate(keys, scope, look.record.epoch, look.chunks, [chunk], _TTL_S))
+        self._run(activate.activate(keys, scope, look.record.epoch, look.chunks, [chunk], _TTL_S, count=lambda _: 0))
 
     def _observation(self, n: int, day: int) -> Observation:
         lines = [f"Date: {time.strftime('%b %d, %Y', time.gmtime(day / 1000))}"]

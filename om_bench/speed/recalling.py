@@ -112,7 +112,7 @@ class LongMemory:
             chunks.buffer(keys, self.resource, Observation(id=chunk, thread_id=thread, text="* noted"), chunk, words)
         )
         look = self._run(scope_state.look(keys, scope))
-        self._run(activate.activate(keys, scope, look.record.epoch, look.chunks, [chunk], _TTL_S))
+        self._run(activate.activate(keys, scope, look.record.epoch, look.chunks, [chunk], _TTL_S, count=lambda _: 0))
 
 
 def recall(stand: Stand) -> Iterator[Figure]:

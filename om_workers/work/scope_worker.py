@@ -215,7 +215,14 @@ class ScopeWorker:
         with spans.committing(state.scope, decoding.made_by(state.chunks, move.chunks)) as span:
             outcome = self._run(
                 activate.activate(
-                    self._services.keys, state.scope, epoch, state.chunks, move.chunks, ttl_s, read_at=state.now
+                    self._services.keys,
+                    state.scope,
+                    epoch,
+                    state.chunks,
+                    move.chunks,
+                    ttl_s,
+                    read_at=state.now,
+                    count=self._services.count,
                 )
             )
             span.note(outcome=outcome, chunks=len(move.chunks))

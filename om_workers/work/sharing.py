@@ -9,6 +9,7 @@ from om_api.context.view import local_time
 from om_api.domain.errors import InvalidInputError, OMError, StoreError
 from om_api.domain.events import Event
 from om_api.domain.kept.extractors import SHARED
+from om_api.domain.notes.activations import alone
 from om_api.domain.notes.edits import one_line
 from om_api.domain.values import Observation, Outcome, Scope, SharedFrom, Stored
 from om_api.language.calendar import zone_of
@@ -91,7 +92,7 @@ class Sharing:
         came = SharedFrom(resource=resource, observation=source.id, made_at=source.created_at)
         zone = zone_of(self._services.settings.for_agent(target.resource).timezone)
         text = copies.attributed(resource, lines, local_time(source.to or now, zone))
-        return Observation(
+        made = Observation(
             id=copies.copy_id(came, target.resource),
             thread_id=resource,
             text=text,
@@ -105,6 +106,7 @@ class Sharing:
             by=resource,
             shared_from=came,
         )
+        return alone(made, self._services.count, pooled=True)
 
     def _told(self, target: str, made: Observation) -> None:
         keys = self._services.keys

@@ -242,7 +242,7 @@ HOSTILE = [
 
 def lived_in(client: Any, prefix: str, scope: str) -> World:
     """A memory with everything in it: a generation, several activations, ready chunks, raw messages, two threads."""
-    world = World(client, prefix, scope=scope, observation_threshold="600", reflection__drain="false")
+    world = World(client, prefix, scope=scope, observation_threshold="700", reflection__drain="false")
     start = int(time.time() * 1000) - 200_000
     for n in range(70):
         text = f"{HOSTILE[n % 5]} {n}" if n % 5 < len(HOSTILE) else f"message {n}"
@@ -271,6 +271,7 @@ def test_a_whole_memory_is_kept_as_the_page_says_and_shown_as_the_library_shows_
         assert (seen["scope"], seen["memory"]) == (scope, blocks), (language, thread)
         assert [(each["id"], each["content"]) for each in seen["messages"]] == raw, (language, thread)
         assert len(blocks) > 2
+        assert ("\n[t-2]\n" in "".join(blocks)) == (scope == "resource")
         assert raw
         others = {name: [message["id"] for message in some] for name, some in seen["others"].items()}
         if thread == "t-1":

@@ -61,7 +61,9 @@ class Contrary:
         chosen = [chunk.id for chunk in look.chunks if self._dice.random() < (0.5 if chunk.ready else 0.1)]
         if chosen:
             chunks = [chunk for chunk in look.chunks if chunk.id in chosen or self._dice.random() < 0.9]
-            self._run(activate_steps.activate(self._keys, look.scope, look.record.epoch, chunks, chosen, _TTL_S))
+            self._run(
+                activate_steps.activate(self._keys, look.scope, look.record.epoch, chunks, chosen, _TTL_S, count=len)
+            )
 
     def reflect(self):
         """Any of the observations, not only the oldest; thinks long. It may forget lines by hand that it read to be unpinned."""

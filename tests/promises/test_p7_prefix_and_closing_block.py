@@ -47,6 +47,31 @@ def test_a_burst_changes_the_prefix_once(client, prefix, messages, tokens):
     assert world.om.stats("harold").observed_tokens >= 800
 
 
+def test_notes_of_small_threads_share_a_block_that_totals_weigh_and_that_stays_until_one_is_cleared(client, prefix):
+    world = World(client, prefix, tokenizer="o200k_base")
+    for some in (range(12), range(12, 20), [0]):  # an activation each
+        for n in some:
+            world.say(f"the key of room {n} is under the mat", thread=f"t-{n}", timestamp=1763600000000 + n)
+        before = [block.text for block in world.context("none").blocks if block.kind == "observations"]
+        world.observe_now(None)
+        context = world.context("none")
+        shown = [block.text for block in context.blocks if block.kind == "observations"]
+        assert shown[:-1] == before
+    sent, counted = sum(map(world.services.count, shown)), world.om.record("harold").observation_tokens
+    assert abs(sent - counted) <= 0.02 * sent, (sent, counted)
+    assert counted == sum(block.tokens for block in context.blocks if block.kind == "observations")
+    assert ["<thread" in text for text in shown] == [False, False, True]
+    assert (shown[0].count("Date: "), shown[0].count("\n[t-")) == (1, 12)
+    assert world.om.verify() == []
+
+    world.om.clear("harold", "t-0")
+    left = [block.text for block in world.context("none").blocks if block.kind == "observations"]
+    rest = shown[0].partition("[t-1]\n")[2]  # the date line stands above the next thread's label
+    assert (left[0].split("[t-1]\n")[1], left[1:]) == (rest, shown[1:2])
+    assert "room 0 " not in "".join(left)
+    assert left[0].count("Date: ") == 1
+
+
 def answer(task=None, suggested=None):
     """An Observer's reply; None leaves the section out."""
     sections = [("current-task", task), ("suggested-response", suggested)]

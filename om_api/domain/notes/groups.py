@@ -120,12 +120,12 @@ def _runs(observations: Iterable[Observation], full: int, zone: tzinfo) -> Itera
     run, size = list[Observation](), 0
     for own in observations:
         turns = bool(run) and _day(_at(own), zone) != _day(_at(run[-1]), zone)
-        apart = size + own.tokens > full or (turns and size >= full // _SMALL)
+        apart = size + own.text_tokens > full or (turns and size >= full // _SMALL)
         if run and (run[-1].group != own.group or (apart and not own.group)):
             yield run
             run, size = [], 0
         run.append(own)
-        size += own.tokens
+        size += own.text_tokens
     if run:
         yield run
 
@@ -156,7 +156,7 @@ def _group(name: str, generation: int, observations: Sequence[Observation], zone
         to=last,
         observations=len(observations),
         notes=dated.notes,
-        tokens=sum(own.tokens for own in observations),
+        tokens=sum(own.text_tokens for own in observations),
         generation=generation,
     )
 

@@ -144,10 +144,12 @@ class Planner:
         expired = not self._held.sources[own.id] and not found.lines
         if own.id in self._gone_whole or expired:
             return Rewritten(stored.seq, stored.member, b"", -own.tokens, own.id, tuple(own.text.split("\n")))
+        besides = own.wrapper_tokens if found.text.strip() else 0
         task, suggestion = self._kept_lines([own.task_state]), self._kept_lines([own.suggested_response])
         said: dict[str, Any] = {
             "text": found.text,
-            "tokens": self._count(found.text),
+            "tokens": self._count(found.text) + besides,
+            "wrapper_tokens": besides,
             "marked": marked_lines(found.text),
             "task_state": "".join(task),
             "suggested_response": "".join(suggestion),

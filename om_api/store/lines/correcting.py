@@ -176,8 +176,10 @@ class Corrector:
         others = [each.observation for each in read.observations if each is not stored]
         left = [*others, msgspec.structs.replace(own, text=text)]
         _check_pins(pins, Notes.of([read.in_force] if read.in_force else [], left, self._scope))
-        tokens = self._count(text) if text else 0
+        besides = own.wrapper_tokens if text else 0
+        tokens = self._count(text) + besides if text else 0
         said = {"text": text, "tokens": tokens, "corrections": corrections, "marked": marked_lines(text)}
+        said["wrapper_tokens"] = besides
         was = stored.member if stored else b""
         becomes = msgspec.json.encode({**msgspec.json.decode(was), **said})
         of = self._keys.of(self._scope.resource)

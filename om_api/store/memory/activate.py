@@ -6,6 +6,8 @@ from typing import Any
 import msgspec
 
 from om_api.domain.kept.titles import suggestion
+from om_api.domain.message_tokens import Count
+from om_api.domain.notes.activations import wrappers
 from om_api.domain.values import Chunk, Outcome, Scope, new_id
 from om_api.store.driver.replies import outcome
 from om_api.store.driver.steps import Steps, Verb
@@ -23,14 +25,17 @@ def activate(
     ttl_s: int,
     activation: str | None = None,
     read_at: int = 0,
+    *,
+    count: Count,
 ) -> Steps[Outcome]:
     """Turn ready chunks into observations. `chunks` are all that were seen, `chosen` the ids to activate.
 
     `read_at` (server's ms) is when they were seen, and what observations say of when they came in force; 0: they do not. Refused
     where the memory is another, a chunk is ready no longer or behind one that was left, or it was seen more than SEEN_MS ago.
+    An observation's tokens are then those of its text and of what a context writes around it, by `count`: thresholds weigh both.
     """
     of, activation = keys.of(scope.resource), activation or new_id()
-    picked = [chunk for chunk in chunks if chunk.id in chosen]
+    picked = sorted((chunk for chunk in chunks if chunk.id in chosen), key=lambda chunk: chunk.seq)
     left = [chunk for chunk in chunks if chunk.id not in chosen]
     names = [of.record(scope), of.chunks(scope), of.observations(scope)]
     for chunk in [*picked, *left]:
@@ -39,8 +44,12 @@ def activate(
         names.append(of.segment(chunk.id))
     args: list[Any] = [epoch, activation, len(picked), ttl_s]
     said = [msgspec.json.decode(chunk.observation) if chunk.observation else {} for chunk in picked]
-    came = {"activation": activation} | ({"activated_at": read_at} if read_at else {})
-    args += [word for chunk, noted in zip(picked, said, strict=True) for word in _activated(chunk, noted, came)]
+    came: dict[str, Any] = {"activation": activation} | ({"activated_at": read_at} if read_at else {})
+    besides = wrappers(
+        ((noted.get("thread_id", ""), noted.get("text", "")) for noted in said), count, pooled=scope.thread is None
+    )
+    for chunk, noted, tokens in zip(picked, said, besides, strict=True):
+        args += _activated(chunk, noted, came | {"tokens": noted.get("tokens", 0) + tokens, "wrapper_tokens": tokens})
     args += [word for chunk in left for word in (chunk.id, b"", 0, "", "")]
     args += [*(word for noted in said for word in _newest(noted)), read_at + SEEN_MS if read_at else 0]
     return (yield from Verb("activate", names, args, outcome))
@@ -50,7 +59,7 @@ def _activated(chunk: Chunk, noted: dict[str, Any], came: dict[str, Any]) -> tup
     member = msgspec.json.encode({**noted, **came}) if noted else b""
     task = _answer(noted.get("task_state", ""), noted.get("no_task", False))
     suggested = _answer(noted.get("suggested_response", ""), noted.get("no_suggestion", False))
-    return chunk.id, member, noted.get("tokens", 0), task, suggested
+    return chunk.id, member, came["tokens"], task, suggested
 
 
 def _answer(text: str, none: bool) -> str:  # noqa: FBT001 - as the wire has it

@@ -33,7 +33,7 @@ def migrate(keys: Keys, resource: str, to: str, count: Callable[[str], int], now
     threads = yield from clear.threads_of(keys, resource)
     pool, apart = [Scope(resource)], [Scope(resource, thread) for thread in threads]
     olds, scopes = (pool, apart) if to == "thread" else (apart, pool)
-    parts = yield from _read(keys, olds, now)
+    parts = yield from _read(keys, olds, now, count)
     if parts is None:
         return Outcome.BUSY
     news = to_threads(parts[0], threads) if to == "thread" else [to_pool(resource, parts)]
@@ -48,17 +48,19 @@ def migrate(keys: Keys, resource: str, to: str, count: Callable[[str], int], now
     return Outcome.ACTIVATED
 
 
-def _read(keys: Keys, scopes: Sequence[Scope], now: RecordedSettings) -> Steps[list[Content] | None]:
+def _read(
+    keys: Keys, scopes: Sequence[Scope], now: RecordedSettings, count: Callable[[str], int]
+) -> Steps[list[Content] | None]:
     """What is to be moved; None while a chunk of it is not ready."""
     parts: list[Content] = []
     for scope in scopes:
-        if not (yield from _activated(keys, scope, now)):
+        if not (yield from _activated(keys, scope, now, count)):
             return None
         parts += [(yield from content(keys, scope))]
     return parts
 
 
-def _activated(keys: Keys, scope: Scope, now: RecordedSettings) -> Steps[bool]:
+def _activated(keys: Keys, scope: Scope, now: RecordedSettings, count: Callable[[str], int]) -> Steps[bool]:
     look = yield from scope_state.look(keys, scope)
     ready = [chunk.id for chunk in look.chunks if chunk.ready]
     if len(ready) < len(look.chunks):
@@ -66,7 +68,7 @@ def _activated(keys: Keys, scope: Scope, now: RecordedSettings) -> Steps[bool]:
     if not ready:
         return True
     done = yield from activate.activate(
-        keys, scope, look.record.epoch, look.chunks, ready, now.retention_s, read_at=look.now
+        keys, scope, look.record.epoch, look.chunks, ready, now.retention_s, read_at=look.now, count=count
     )
     return done is Outcome.ACTIVATED
 

@@ -76,7 +76,11 @@ def _answer(request: Request, messages: Iterable[Message], wanted: int, task: st
     if any(unit.bounded for unit in found):
         chooser.pasted = room * _pasted(messages)
     noted = _noted(chooser, room, clock)
-    if room == LEAST and counted(noted) > (size := sum(count_message(each, counted) for each in messages)):
+    if (
+        not wanted
+        and room == LEAST
+        and counted(noted) > (size := sum(count_message(each, counted) for each in messages))
+    ):
         noted = _noted_briefly(found, size, clock) or noted
     further = extracting.sections(request.extractors, request.kept.get(thread, {}), found, clock)
     return noted, "\n".join([*filter(None, [ending]), *further])

@@ -59,4 +59,4 @@ def test_what_a_hook_writes_is_read_as_a_models_answer_is(client, prefix, house)
     assert (noted.priority, noted.task_state, noted.no_task) == (5, "", True)
     assert noted.suggested_response == "ask its name"
     assert noted.extracted["mood"] == "cross"
-    assert noted.tokens == world.services.count(noted.text)
+    assert noted.text_tokens == world.services.count(noted.text)

@@ -1413,7 +1413,8 @@ export interface components {
          *         whole memory, and no thread's own. `group` names the group in which it was set aside, "" for one that never was. `shared_from`
          *         says where one of origin `shared` comes from, which covers nothing either. `marked` is how many of its lines only quote what
          *         somebody said (docs/trust.md); `untrusted`: nobody is trusted who says anything in what it covers. `traceparent` names the
-         *         span that stored it, where workers trace.
+         *         span that stored it, where workers trace. `wrapper_tokens` are those of its `tokens` that a context writes around its text,
+         *         less than 0 where it shares a date line; 0 until it is in force.
          */
         Observation: {
             id: string;
@@ -1471,6 +1472,8 @@ export interface components {
             marked: number;
             /** @default false */
             untrusted: boolean;
+            /** @default 0 */
+            wrapper_tokens: number;
             traceparent?: string;
         };
         /**

@@ -44,7 +44,7 @@ def scrape(using):
 @pytest.fixture
 def lived(world: World) -> World:
     """Harold was observed and reflected, and goes on; Ada has only begun."""
-    world = World(world.client, world.prefix, observation_threshold="150", reflection__drain="false")
+    world = World(world.client, world.prefix, observation_threshold="250", reflection__drain="false")
     filled("lived", world, _live)
     return world
 

@@ -79,7 +79,7 @@ def test_migrate_activates_ready_chunks_first_and_leaves_late_workers_nothing(st
     assert store.run(moving(store)) is Outcome.ACTIVATED
     assert (in_force(store, T1), text(store, T1)) == (["c1"], [])
     assert (record(store, T1).generation, record(store, T1).origin) == (0, "initial")
-    late = activate_steps.activate(store.keys, HAROLD, look.record.epoch, look.chunks, ["c1"], 60)
+    late = activate_steps.activate(store.keys, HAROLD, look.record.epoch, look.chunks, ["c1"], 60, count=lambda _: 0)
     assert unchanged(store, late) is Outcome.SUPERSEDED
 
 
