@@ -12,9 +12,8 @@ from om_workers.llm.base import TooLongError
 from om_workers.llm.scripted import Scripted
 
 BOXES = [f"The code of box {n} is {n * 37}." for n in range(6)]
-ECHO = lambda request: request.system  # noqa: E731  a small model repeats what it was asked
 BAD = {
-    "echo": ECHO,
+    "echo": lambda request: request.system,  # a small model repeats what it was asked
     "refusal": "<observations>\nI'm sorry, I cannot help with that.\n</observations>",
     "empty": "<observations>\n</observations>",
     "nothing": "<observations>\n* 🟢 No new observations.\n</observations>",
@@ -107,9 +106,13 @@ def block(lines):
 
 def condensing(client, prefix, answer, days=40):
     """A memory of as many observations, of which a reflection is asked for: `answer` makes it of their lines."""
-    noted = lambda request: block(f"* {message.text()}" for message in request.messages)  # noqa: E731
-    reflected = lambda request: block(answer("\n".join(request.observations).split("\n")))  # noqa: E731
-    model = Scripted(*[lambda request: (noted if request.purpose == "observe" else reflected)(request)] * 999)
+
+    def answered(request):
+        if request.purpose == "observe":
+            return block(f"* {message.text()}" for message in request.messages)
+        return block(answer("\n".join(request.observations).split("\n")))
+
+    model = Scripted(*[answered] * 999)
     world = World(client, prefix, model, message_threshold="300", buffer_tokens="100", observation_threshold="9000")
     for n in range(days):
         world.say(

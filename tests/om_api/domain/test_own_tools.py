@@ -81,7 +81,10 @@ def test_recall_does_not_find_its_own_calls_raw_or_in_segments(world, plainly):
 
 def test_a_late_result_is_known_by_the_call_in_an_earlier_chunk(world):
     """The id of a call that is sealed without its result is stored with its thread; a reindexed chunk asks for it too."""
-    say = lambda turn: world.om.add_messages([turn], thread_id="t-1", resource_id="harold")  # noqa: E731
+
+    def say(turn):
+        world.om.add_messages([turn], thread_id="t-1", resource_id="harold")
+
     say({"role": "user", "content": "Where is my passport?", "timestamp": "2026-01-01T00:00:00Z"})
     say({"role": "assistant", "tool_calls": [CALL], "timestamp": "2026-01-01T00:00:01Z"})
     world.observe_now()

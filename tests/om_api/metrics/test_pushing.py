@@ -3,16 +3,31 @@
 import asyncio
 import select
 import socket
+import threading
 from contextlib import suppress
 
+import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from traced import Collector
 from world import SMALL, wait_until
 
 from om_api import load_settings
+from om_api.metrics import pushing
 from om_api.metrics.pushing import keep_pushing
 from om_api.metrics.scraper import Scraper
 from om_api.metrics.series import SERIES
+
+
+@pytest.fixture(autouse=True)
+def _sending_ends(monkeypatch):
+    """Ends what still sends after a test: it would write into the log of a later one."""
+    senders, before, sender = [], {*threading.enumerate()}, pushing._sender
+    monkeypatch.setattr(pushing, "_sender", lambda *given: senders.append(sender(*given)) or senders[-1])
+    yield
+    for each in senders:
+        each._exporter.shutdown()
+    for thread in {*threading.enumerate()} - before:
+        thread.join()
 
 
 def _settings(prefix, server_url, **more):

@@ -106,7 +106,10 @@ def test_one_unobservable_message_among_many_costs_at_most_max_attempts_and_two_
 
 def test_a_chunk_that_is_larger_than_the_window_is_halved_without_further_attempts(client, prefix_for, undisturbed):
     usual = undisturbed(one_chunk)
-    wrong = lambda request: TooLongError("too long") if len(request.messages) > N // 2 else None  # noqa: E731
+
+    def wrong(request):
+        return TooLongError("too long") if len(request.messages) > N // 2 else None
+
     found, world = calls(client, prefix_for("small"), one_chunk, wrong)
     assert (found - usual, world.om.stats("harold").rejected) == (2, 0)
 
