@@ -151,8 +151,14 @@ def test_notes_of_which_a_reflection_loses_too_much_are_condensed_in_parts_or_by
     assert world.om.verify() == []
     assert "scripted as Reflector loses more than reflection.max_loss permits, 1 time" in faults(world)[0]
 
-    world = condensing(client, prefix_for(1), lossy)
+    def of_none(lines):
+        asked.append(sum("Box" in line for line in lines))
+        return lossy(lines)
+
+    asked.clear()
+    world = condensing(client, prefix_for(1), of_none)
     assert world.reflector().reflect("harold") is Outcome.REFLECTED
+    assert min(asked) == 20  # halves that do not help are not halved again
     (made,) = world.om.generations("harold")
     assert made.loss <= 0.2
     assert "extractive" in made.model
@@ -162,6 +168,20 @@ def test_notes_of_which_a_reflection_loses_too_much_are_condensed_in_parts_or_by
     with pytest.raises(ModelError, match=r"lost more than reflection\.max_loss"):
         world.reflector().reflect("harold")
     assert (world.context().text, world.om.generations("harold")) == (text, [])
+
+
+def test_a_half_of_notes_that_loses_too_much_is_halved_again_if_the_other_does_not(client, prefix):
+    asked = []
+
+    def of_fewer(lines):  # of the older half, only a quarter of all
+        asked.append(sum("Box" in line for line in lines))
+        older = any(line.endswith(" 1900") for line in lines)
+        return lossy(lines) if asked[-1] > (10 if older else 20) else short(lines)
+
+    world = condensing(client, prefix, of_fewer)
+    assert world.reflector().reflect("harold") is Outcome.REFLECTED
+    (made,) = world.om.generations("harold")
+    assert (made.loss, made.model, asked) == (0, "scripted", [40, 40, 20, 20, 20, 10, 10])
 
 
 def test_notes_that_are_larger_than_a_models_window_are_condensed_in_parts(client, prefix):

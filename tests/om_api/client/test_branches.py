@@ -183,10 +183,11 @@ def test_no_quote_of_a_message_outlives_its_removal(world):
     for n, removed in enumerate(
         (
             lambda: world.om.erase("harold", matching="secret"),
+            lambda: world.om.erase("harold", message_id="secret-1", thread_id="t-1"),
             lambda: world.om.forget(world.om.observations("harold")[0].id, "harold"),
         )
     ):
-        sync(world, f"a{n}? secret")
+        sync(world, f"a{n}? secret-1=secret")
         world.observe_now()
         sync(world, f"a{n}? c")
         assert "secret" in world.context().text

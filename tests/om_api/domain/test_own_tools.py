@@ -86,7 +86,9 @@ def test_a_late_result_is_known_by_the_call_in_an_earlier_chunk(world):
         world.om.add_messages([turn], thread_id="t-1", resource_id="harold")
 
     say({"role": "user", "content": "Where is my passport?", "timestamp": "2026-01-01T00:00:00Z"})
-    say({"role": "assistant", "tool_calls": [CALL], "timestamp": "2026-01-01T00:00:01Z"})
+    say({"role": "assistant", "content": "By the crocus?", "tool_calls": [CALL], "timestamp": "2026-01-01T00:00:01Z"})
+    (hit,) = world.om.recall("crocus", "harold").hits
+    assert "tool-call" not in str(hit.message)
     world.observe_now()
     say({"role": "tool", "tool_call_id": "c-1", "content": f"tulip: {FACT}"})
     assert [hit.id for hit in world.om.recall("tulip", "harold").hits] == []

@@ -77,6 +77,13 @@ def test_a_gemini_model_that_cannot_be_asked_says_why():
         assert logs[0]["reason"].startswith(reason), (environ, reason)
 
 
+def test_no_answer_is_asked_for_that_is_longer_than_the_models_window():
+    for most, asked in ((900, 900), (9_000_000, 1_048_576)):
+        environ = {"GEMINI_API_KEY": "g", "OM_MODELS__GEMINI_2_5_FLASH__MAX_OUTPUT_TOKENS": str(most)}
+        made = registry(**environ).model_for("gemini-2.5-flash", 5)
+        assert made._settings.max_output_tokens == asked, most
+
+
 def test_a_model_thinks_as_much_as_its_options_say_else_a_little(server):
     for model, options, observing, reflecting in [
         ("models/gemini-2.5-pro", {}, 215, 1024),

@@ -2,7 +2,10 @@
 
 import json
 import os
+import subprocess
+import threading
 import time
+from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 from ports import reserve_port
@@ -174,3 +177,11 @@ def test_health_says_why_a_process_is_unhealthy(bare, tmp_path, monkeypatch):
         assert (result.exit_code, says in result.stderr) == (code, True), seconds
     refused = bare("health", "api")
     assert (refused.exit_code, "refused" in refused.stderr) == (1, True)
+    with HTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as server:
+        monkeypatch.setenv("OM_FLOWER_PORT", str(server.server_port))
+        threading.Thread(target=server.handle_request).start()
+        answered = bare("health", "flower")
+    assert (answered.exit_code, "/healthcheck with 501" in answered.stderr) == (1, True)
+    for pinged in (0, 69):
+        monkeypatch.setattr(subprocess, "run", lambda *_, code=pinged, **__: subprocess.CompletedProcess([], code))
+        assert bare("health", "worker").exit_code == bool(pinged)

@@ -4,6 +4,7 @@ import sqlite3
 
 import pytest
 from structlog.testing import capture_logs
+from world import World
 
 from om_api import ObservationalMemory, SettingsError, StoreError
 from om_api.client.remembered.spool import Spool
@@ -45,6 +46,24 @@ def test_messages_in_a_spool_outlive_the_process_and_are_stored_once(world, open
         assert [each.id for each in memory.get_context(**place).messages] == ["m-0", "m-1", "m-2"]
         memory.close()
     assert (rows(file), len(world.covering())) == (0, 3)
+
+
+def test_a_spool_holds_redacted_text_and_encrypted_values_that_the_next_process_stores(
+    client, prefix, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("OM_SECRET_A", "0123456789abcdef" * 2)
+    named = {"before": "store", "key_env": "OM_SECRET_A", "reveal": "true"}
+    redaction = {f"redaction__{name}": value for name, value in named.items()}
+    world = World(client, prefix, spool=str(tmp_path / "spool.db"), **redaction)
+    place, given = {"thread_id": "t-1", "resource_id": "harold"}, {"client": world.client, "fail_open": True}
+    first = ObservationalMemory(world.settings, **given)
+    with monkeypatch.context() as away:
+        away.setattr(first._connection._endpoint, "ask", _away)
+        assert first.add_message({"id": "m-1", "role": "user", "content": "to ada@example.com"}, **place).held
+        first.close()
+    assert b"ada@example" not in b"".join(file.read_bytes() for file in tmp_path.glob("spool.db*"))
+    with ObservationalMemory(world.settings, **given) as second:
+        assert [each.content for each in second.get_context(**place).messages] == ["to ada@example.com"]
 
 
 def test_a_row_that_cannot_be_read_stays_and_is_logged(opened, tmp_path):
