@@ -155,13 +155,19 @@ class World:
     # -- what agents do
 
     def say(
-        self, *texts: str, thread: str = "t-1", resource: str = "harold", tokens: int = 100, **fields: Any
+        self,
+        *texts: str,
+        thread: str = "t-1",
+        resource: str = "harold",
+        tokens: int = 100,
+        memory: Any = None,
+        **fields: Any,
     ) -> list[str]:
         messages = [
             Message(role="user", content=text, thread_id=thread, resource_id=resource, tokens=tokens, **fields)
             for text in texts
         ]
-        return list(self.om.add_messages(messages).ids)
+        return list(self.om.add_messages(messages, memory=memory).ids)
 
     def plainly(self, name: str, content: str, thread: str = "t-1") -> None:
         """A writer that knows no script writes a message and hints at it; it is adopted."""

@@ -43,7 +43,16 @@ from om_api.domain.naming.any_names import in_place, takes_any_names
 from om_api.domain.notes.groups import NoteGroup, is_period
 from om_api.domain.notes.pins import Pin
 from om_api.domain.push_limits import ANYBODY, Pusher
-from om_api.domain.values import Chunk, ExtractedValue, Generation, Observation, Outcome, Record, ThreadState
+from om_api.domain.values import (
+    Chunk,
+    ExtractedValue,
+    Generation,
+    MemoryMode,
+    Observation,
+    Outcome,
+    Record,
+    ThreadState,
+)
 from om_api.domain.wire import Given, placed
 from om_api.recall.ranking import Ranker
 from om_api.recall.recalled import HITS, Browsed, Recalled
@@ -154,10 +163,18 @@ class AsyncObservationalMemory:
     # -- writing ------------------------------------------------------------------------------------------------------
 
     async def add_message(
-        self, message: Given, *, thread_id: str | None = None, resource_id: str | None = None, replace: bool = False
+        self,
+        message: Given,
+        *,
+        thread_id: str | None = None,
+        resource_id: str | None = None,
+        replace: bool = False,
+        memory: MemoryMode | None = None,
     ) -> Receipt:
         """Keep one message; adding one whose id is known adds nothing and says so. See `add_messages`."""
-        return await self.add_messages([message], thread_id=thread_id, resource_id=resource_id, replace=replace)
+        return await self.add_messages(
+            [message], thread_id=thread_id, resource_id=resource_id, replace=replace, memory=memory
+        )
 
     async def add_messages(
         self,
@@ -166,6 +183,7 @@ class AsyncObservationalMemory:
         thread_id: str | None = None,
         resource_id: str | None = None,
         replace: bool = False,
+        memory: MemoryMode | None = None,
         pusher: Pusher = ANYBODY,
     ) -> Receipt:
         """Keep messages of any threads and resources; one round trip for each resource's 500.
@@ -177,6 +195,8 @@ class AsyncObservationalMemory:
         it and says more than was kept has grown: the rest is kept too. What says something else is `changed`, and nothing
         happens; with `replace` it takes the place of what is still raw.
 
+        `memory` sets the memory mode of every thread that the messages are of, as `set_thread` does, before they are added.
+
         All are checked before the first is sent: one that cannot be accepted raises InvalidInputError, which says which
         (`messages[7]: message m-7: …`) and why, and none is added. Each 500 of a resource are added together or not at all.
 
@@ -184,7 +204,7 @@ class AsyncObservationalMemory:
         at HTTP): none of that agent's is added, and `retry_after` says in how many seconds the same call is taken.
         """
         given = in_place(placed(messages, thread_id, resource_id))
-        add = partial(self._core.add, given, replace=replace, pusher=pusher)
+        add = partial(self._core.add, given, replace=replace, pusher=pusher, memory=memory)
         return await self._told(spans.span("om.push", "producer"), add, note_receipt)
 
     async def sync(
@@ -194,6 +214,7 @@ class AsyncObservationalMemory:
         thread_id: str,
         *,
         diverged: Diverged = "follow",
+        memory: MemoryMode | None = None,
         pusher: Pusher = ANYBODY,
     ) -> Synced:
         """Add what is new of a thread's whole history, as a client holds it, oldest first, with ids or without.
@@ -206,11 +227,14 @@ class AsyncObservationalMemory:
         history has them again. `copy` leaves the thread as it is and continues in a copy of it, which the receipt names as
         `thread_id`. `keep` keeps both. `diverged_at` is the first position that differs.
 
+        `memory` sets the thread's memory mode, as `set_thread` does, before anything is added.
+
         A history may have lost its beginning. Messages are stored once however often they are sent: repeat a call whose reply
         was lost. It takes one round trip if the history only continues. New messages have the limits of `add_messages`.
         """
         span = spans.span("om.push", "producer", resource=resource_id, thread=thread_id)
-        add = partial(self._core.sync, in_place(placed(messages)), resource_id, thread_id, pusher, diverged)
+        given = in_place(placed(messages))
+        add = partial(self._core.sync, given, resource_id, thread_id, pusher, diverged, memory)
         return await self._told(span, add, note_synced)
 
     async def known_ids(self, ids: Iterable[str], resource_id: str, thread_id: str) -> set[str]:
@@ -858,14 +882,19 @@ class AsyncObservationalMemory:
         title: str | None = None,
         metadata: Mapping[str, Any] | None = None,
         archived: bool | None = None,
+        memory: MemoryMode | None = None,
         by: str = "",
     ) -> ThreadState:
         """Give a thread a title, which no suggestion replaces ("" gives it back to the Observer), or metadata of your own.
 
         With `archived` it is left out where threads are listed and where others' contexts excerpt it, until it gets a message.
-        What is not named stays. `by` is an id of who says so. Raises NotFoundError where there is no such thread.
+        `memory` is the memory mode: `full` (the default of a thread), `off` (it leaves no memory and its contexts start without
+        one), `write_only` (its contexts start without one) or `read_only` (it leaves none); see docs/threads.md. A mode alone may
+        be set before the first message. What is not named stays. `by` is an id of who says so. Raises NotFoundError where there
+        is no such thread.
         """
-        return await self._run(self._core.threads.set(resource_id, thread_id, title, metadata, archived, by))
+        set_ = self._core.threads.set(resource_id, thread_id, title, metadata, archived, by, memory)
+        return await self._run(set_)
 
     async def copy_thread(
         self,

@@ -21,7 +21,7 @@ from om_api.domain.caching import LRU, QUARTER
 from om_api.domain.errors import InvalidInputError, NotPermittedError, StoreError
 from om_api.domain.messages import Message
 from om_api.domain.policy import Limits, Pressure, decide, is_full, is_urgent
-from om_api.domain.snapshot import Snapshot
+from om_api.domain.snapshot import Snapshot, own_part
 from om_api.domain.values import Outcome, Record, Scope, ThreadState, check_id
 from om_api.recall.recalled import RecalledHit
 from om_api.settings import Settings, recorded_settings
@@ -83,10 +83,11 @@ class Contexts:
         reader, snapshot, now = yield from self._read(resource, thread, ask, model, newest)
         thread = snapshot.thread.id
         view = now.view_of(snapshot.record.observation_tokens)
-        if snapshot.unread and reader.shows_all(snapshot, view, max_tokens):
+        shown, view = _part_shown(snapshot, view)
+        if snapshot.unread and reader.shows_all(shown, view, max_tokens):
             return (yield from self.of(resource, thread, max_tokens, ask, model, _DEEPER * reader.newest))
-        hits = yield from self._hits(snapshot, view)
-        build = partial(reader.rendering.context, snapshot, view, snapshot.now, max_tokens, hits=hits)
+        hits = yield from self._hits(shown, view)
+        build = partial(reader.rendering.context, shown, view, snapshot.now, max_tokens, hits=hits)
         built = build()
         if self._hooks.any(resource) and (added := (yield from self._hooks.added(built, snapshot.messages))):
             built = build(added=added)
@@ -94,7 +95,8 @@ class Contexts:
         self._readers.keep(resource, thread, reader)
         if _is_known(snapshot) and not self._settings.for_agent(resource).read_only:
             self._reporter.served(snapshot, built.blocks)
-        if built.omitted or is_urgent(pressure_of(snapshot), now.limits):
+        overflows = built.omitted and snapshot.thread.leaves_memory
+        if overflows or is_urgent(pressure_of(snapshot), now.limits):
             yield from self._mark_urgent(snapshot, now.limits)
         return built
 
@@ -237,8 +239,18 @@ class Contexts:
         own = [m for m in here if self._aliases.thread(resource, m.thread_id) == thread]
         snapshot = ask.of(msgspec.structs.replace(last, messages=[*last.messages, *own], left_out={}))
         view = self._in_force(resource, last.record).view_of(last.record.observation_tokens)
+        snapshot, view = _part_shown(snapshot, view)
         now = int(time.time() * 1000)
         return context.build(snapshot, view, self._count, now, max_tokens, unavailable=True)
+
+
+def _part_shown(snapshot: Snapshot, view: View) -> tuple[Snapshot, View]:
+    """All of it; or what a context shows that starts without memory, of a working memory only one of the thread's own."""
+    if snapshot.thread.reads_memory:
+        return snapshot, view
+    if view.working and view.working.of == "resource":
+        view = msgspec.structs.replace(view, working=None)
+    return own_part(snapshot), view
 
 
 def _check(resource: str, thread: str, max_tokens: object) -> None:

@@ -32,10 +32,11 @@ from om_api.client.writing import Writer
 from om_api.context import Context
 from om_api.context.revealing import revealed
 from om_api.domain.errors import RateLimitedError, StoreError
+from om_api.domain.kept.titles import check_memory_mode
 from om_api.domain.message_size import fitted
 from om_api.domain.messages import Message
 from om_api.domain.push_limits import ANYBODY, Pusher
-from om_api.domain.values import check_id
+from om_api.domain.values import MemoryMode, check_id
 from om_api.domain.wire import EncodedMessage
 from om_api.recall.ranking import Ranker
 from om_api.recall.recalled import Browsed, Recalled
@@ -105,15 +106,35 @@ class Core:
         self.watching = Watcher(settings, self.keys, self.scopes, patience_s=patience_s)
         self.auditing = Auditor(settings, self.keys, patience_s=patience_s)
 
-    def add(self, messages: Iterable[Message], *, replace: bool = False, pusher: Pusher = ANYBODY) -> Steps[Receipt]:
-        """Add messages. All are checked before the first is sent: a bad one adds none. What replaces others never waits."""
-        ready = self.writing.prepare_all(messages)
+    def add(
+        self,
+        messages: Iterable[Message],
+        *,
+        replace: bool = False,
+        pusher: Pusher = ANYBODY,
+        memory: MemoryMode | None = None,
+    ) -> Steps[Receipt]:
+        """Add messages. All are checked before the first is sent: a bad one adds none. What replaces others never waits.
+
+        A memory mode is set before the first message of its thread is sent, and waits with messages that wait.
+        """
+        if memory is not None:
+            check_memory_mode(memory)
+        ready = [each._replace(memory=memory) for each in self.writing.prepare_all(messages)]
         for resource in {each.message.resource_id for each in ready}:
             self._warn(resource)
         if spans.on():
             note_pushed(ready)
-        wait = self.fails_open and not replace
-        return (yield from self._send(ready) if wait else self.writing.send(ready, replace=replace, pusher=pusher))
+        if self.fails_open and not replace:
+            return (yield from self._send(ready))
+        yield from self._set_modes(ready)
+        return (yield from self.writing.send(ready, replace=replace, pusher=pusher))
+
+    def _set_modes(self, messages: Iterable[EncodedMessage]) -> Steps[None]:
+        """Set the memory modes that came with messages; the last one of a thread counts."""
+        given = {(one.message.resource_id, one.message.thread_id): one.memory for one in messages if one.memory}
+        for (resource, thread), memory in given.items():
+            yield from self.threads.set_memory(resource, thread, memory)
 
     def sync(
         self,
@@ -122,6 +143,7 @@ class Core:
         thread: str,
         pusher: Pusher = ANYBODY,
         diverged: Diverged = "follow",
+        memory: MemoryMode | None = None,
     ) -> Steps[Synced]:
         """Add what is new of a thread's history, after what waits. While the store is away nothing waits: it comes again."""
         whole = [self.redacting.message(each, resource) for each in checked(messages, resource, thread)]
@@ -130,6 +152,8 @@ class Core:
         try:
             if self.unsent:
                 yield from self._send([])
+            if memory is not None:
+                yield from self.threads.set_memory(resource, thread, memory)
             found = yield from self.syncing.sync(given, resource, thread, pusher, diverged)
             yield from self.reporter.tell_due([resource])
         except StoreError as error:
@@ -149,6 +173,7 @@ class Core:
         """Send messages after those that wait; of two calls at once neither forgets what only the other one has sent."""
         waiting = list(self.unsent)
         try:
+            yield from self._set_modes([*waiting, *messages])
             receipt = yield from self.writing.send([*waiting, *messages])
         except StoreError as error:
             receipt = self._held(messages)

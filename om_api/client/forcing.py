@@ -68,7 +68,8 @@ class Forcing:
         own = {thread, look.scope.thread} - {None}
         if any(not own or name in own for name in (*(chunk.thread for chunk in look.chunks), *look.unsealed)):
             return True
-        raw = yield from scope_state.raw_sets(self._keys, look.scope.resource, sorted(name for name in own if name))
+        waiting = sorted(name for name in own if name and name not in look.forgetful)
+        raw = yield from scope_state.raw_sets(self._keys, look.scope.resource, waiting)
         return any(each.members for each in raw.values())
 
     def _ask(

@@ -93,7 +93,7 @@ class Recalling:
     def for_context(self, snapshot: Snapshot, timezone: str) -> Steps[list[RecalledHit]]:
         """What was said before about the newest message of a thread that nobody answered yet, the best first.
 
-        In thread scope a thread remembers only itself.
+        In thread scope, and where its contexts start without memory, a thread remembers only itself.
 
         One round trip where nothing was sealed, activated or said in other threads since the last look; then up to two more.
         """
@@ -143,7 +143,7 @@ class Recalling:
         """What answers a query surely, of what a context does not show anyway."""
         yield from self._fetch_answers(index, query)
         index.retracted = {**index.retracted, snapshot.thread.id: snapshot.marks}  # what it has may be older
-        alone = snapshot.scope.thread is not None
+        alone = snapshot.scope.thread is not None or not snapshot.thread.reads_memory
         past = index.past(snapshot.thread.id, alone=alone)
         vocabulary = None if alone else self._vocabulary(index)  # one thread of many is faster without
         hits = search(past, query, limit=HITS, vocabulary=vocabulary)
@@ -302,7 +302,8 @@ class Recalling:
         notes = yield from noted_parts(self._keys, scopes, asked.kinds, index.language, known)
         notes += [part for found in aside for part in found.parts]
         query, wanted = asked.query, asked.offset + asked.limit
-        parts = [*(index.parts() if "message" in asked.kinds else ()), *(noted.part for noted in notes)]
+        named = asked.threads | {*query.threads}
+        parts = [*(index.parts(named) if "message" in asked.kinds else ()), *(noted.part for noted in notes)]
         hits = search(
             parts,
             query,

@@ -13,11 +13,11 @@ from om_api.client.reporting import Reporter
 from om_api.client.writing import Writer
 from om_api.domain.errors import InvalidInputError, StoreError
 from om_api.domain.events import Event
-from om_api.domain.kept.titles import check_metadata, check_title
+from om_api.domain.kept.titles import check_memory_mode, check_metadata, check_title
 from om_api.domain.message_tokens import count_message
 from om_api.domain.messages import Message
 from om_api.domain.push_limits import Pusher
-from om_api.domain.values import CopiedFrom, Outcome, ThreadState, check_id
+from om_api.domain.values import CopiedFrom, MemoryMode, Outcome, ThreadState, check_id
 from om_api.domain.wire import EncodedMessage, encode_message
 from om_api.settings import Settings
 from om_api.store.archiving.changing import renamed
@@ -28,7 +28,7 @@ from om_api.store.memory.push import ServerClock
 from om_api.store.threads import aliases, copying
 from om_api.store.threads.aliasing import Aliased, Aliasing
 from om_api.store.threads.copying import Copied
-from om_api.store.threads.describing import describe
+from om_api.store.threads.describing import describe, set_memory_mode
 from om_api.store.working import working
 
 
@@ -56,6 +56,7 @@ class ThreadKeeper:
         metadata: Mapping[str, Any] | None,
         archived: bool | None,  # noqa: FBT001 - None leaves it as it is
         by: str,
+        memory: MemoryMode | None = None,
     ) -> Steps[ThreadState]:
         """Say something of a thread; its state then."""
         self._writable(resource)
@@ -67,11 +68,29 @@ class ThreadKeeper:
         if metadata is not None:
             given = yield from self._writer.redacting.stored(resource, dict(metadata))
             fields["metadata"] = check_metadata(given) if given else ""
-        named = yield from describe(self._keys, resource, check_id(thread, "thread_id"), fields, archived=archived)
-        if fields or archived is not None:
+        named = check_id(thread, "thread_id")
+        if memory is not None:
+            named = yield from self.set_memory(resource, thread, memory)
+        if fields or archived is not None or memory is None:
+            named = yield from describe(self._keys, resource, named, fields, archived=archived)
+        if fields or archived is not None or memory is not None:
             yield from self._tell("thread_changed", resource, named, by=by or None)
         (state,) = yield from reading.threads(self._keys, resource, [named])
         return state
+
+    def set_memory(self, resource: str, thread: str, memory: MemoryMode) -> Steps[str]:
+        """Set a thread's memory mode, also before its first message; returns the thread that the name is of.
+
+        Time 0: a chunk is planned. Time 1: the mode becomes `off`. Time 2: the chunk cannot be sealed any more, see seal.lua.
+        Setting the mode that is in force changes nothing.
+        """
+        self._writable(check_id(resource, "resource_id"))
+        mode = check_memory_mode(memory)
+        named, changed = yield from set_memory_mode(self._keys, resource, check_id(thread, "thread_id"), mode)
+        if changed:
+            with suppress(StoreError):  # the mode is set; the sweep finds what a mark could not say
+                yield from due.mark(self._keys.due_observe, [(yield from self._scopes.of(resource, named))])
+        return named
 
     # -- aliases ---------------------------------------------------------------------------------------------------------
 
@@ -125,6 +144,9 @@ class ThreadKeeper:
         last = messages[-1]
         origin = CopiedFrom(resource_id=resource, thread_id=source, message_id=last.id)
         yield from copying.begin(self._keys, origin, into, to, last.at)
+        (was,) = yield from reading.threads(self._keys, resource, [source])
+        if was.memory != "full":
+            yield from self.set_memory(into, to, was.memory)
         placed = [msgspec.structs.replace(each, thread_id=to, resource_id=into) for each in messages]
         yield from self._writer.send([self._encoded(each) for each in placed], pusher=pusher)
         if into == resource:

@@ -3,6 +3,7 @@
 import msgspec
 
 from om_api.domain.messages import Message
+from om_api.domain.thread_sections import runs, section
 from om_api.domain.values import Chunk, Generation, KeptFields, Record, Scope, Stored, ThreadState
 
 
@@ -52,3 +53,34 @@ class Snapshot(msgspec.Struct, kw_only=True):
     now: int = 0
     composed: list[ComposedNotes] = []
     left_out: dict[str, str] = {}
+
+
+STARTS_WITHOUT = "the memory mode of this thread lets its contexts start without memory"
+
+
+def own_part(snapshot: Snapshot) -> Snapshot:
+    """What a context shows that starts without memory: the thread's messages, and the notes of its own messages.
+
+    Lines of a reflection that are not in the thread's section are left out: they may be about other threads.
+    """
+    own = snapshot.thread.id
+    return msgspec.structs.replace(
+        snapshot,
+        observations=[each for each in snapshot.observations if each.observation.thread_id == own],
+        generation=snapshot.generation and _own_generation(snapshot.generation, own, snapshot.scope),
+        others={},
+        other_counts={},
+        composed=[],
+        left_out=snapshot.left_out | {notes.resource: STARTS_WITHOUT for notes in snapshot.composed},
+    )
+
+
+def _own_generation(generation: Generation, thread: str, scope: Scope) -> Generation | None:
+    if scope.thread is not None:
+        return generation
+    found = (section(name, lines) for name, lines in runs(generation.text.split("\n"), {thread}) if name)
+    text = "\n".join(line for lines in found for line in lines)
+    extracted = {name: values for name, values in generation.extracted.items() if name == thread}
+    if not (text or extracted):
+        return None
+    return msgspec.structs.replace(generation, text=text, tokens=0, extracted=extracted, pieces=())

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeAlias, TypeGuard
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeGuard
 from zoneinfo import ZoneInfo
 
 import msgspec
@@ -398,6 +398,11 @@ class CopiedFrom(msgspec.Struct, frozen=True, kw_only=True):
     message_id: str
 
 
+MemoryMode = Literal["full", "off", "write_only", "read_only"]
+LEAVES_MEMORY: frozenset[MemoryMode] = frozenset({"full", "write_only"})
+READS_MEMORY: frozenset[MemoryMode] = frozenset({"full", "read_only"})
+
+
 class ThreadState(msgspec.Struct, frozen=True, kw_only=True):
     """One thread of a resource: what is unsealed of it and what the Observer last said of its task.
 
@@ -406,7 +411,8 @@ class ThreadState(msgspec.Struct, frozen=True, kw_only=True):
     `title_by` is who gave it its title: `observer` where it was suggested, and gives way to the next suggestion. `archived_at`
     is 0 for one that is not archived, `last_observed_at` for one of which nothing was activated yet; `copied_from` is what a
     copy was made of. `model` is the Actor's, for which it is read since `model_at`, `model_before` the one before; "" where
-    nobody named one. `place` is where it stands in the order of activity, to read on behind.
+    nobody named one. `memory` is its memory mode: whether it leaves memory, and whether its contexts read it. `place` is where it
+    stands in the order of activity, to read on behind.
     """
 
     id: str
@@ -428,6 +434,17 @@ class ThreadState(msgspec.Struct, frozen=True, kw_only=True):
     model: str = ""
     model_before: str = ""
     model_at: int = 0
+    memory: MemoryMode = "full"
+
+    @property
+    def leaves_memory(self) -> bool:
+        """Whether its messages are observed, and found from other threads."""
+        return self.memory in LEAVES_MEMORY
+
+    @property
+    def reads_memory(self) -> bool:
+        """Whether its contexts hold what other threads and memories left."""
+        return self.memory in READS_MEMORY
 
     @property
     def place(self) -> str:

@@ -11,7 +11,7 @@ import msgspec
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.messages import TOO_LONG, Message, is_token_count
 from om_api.domain.texts.surrogates import decode_json
-from om_api.domain.values import shown, to_ms, traceparent
+from om_api.domain.values import MemoryMode, shown, to_ms, traceparent
 from om_api.domain.vendors.message import to_wire
 from om_api.domain.vendors.parts import CAMEL, snake
 
@@ -41,11 +41,15 @@ _GIVEN = (Message, Mapping, Dumpable)
 
 
 class EncodedMessage(NamedTuple):
-    """A message that is ready to be stored, and its bytes in the store; `dated`: its writer gave it a time."""
+    """A message that is ready to be stored, and its bytes in the store; `dated`: its writer gave it a time.
+
+    `memory` is the memory mode to set for its thread; None leaves the mode unchanged.
+    """
 
     message: Message
     member: bytes
     dated: bool = True
+    memory: MemoryMode | None = None
 
 
 def parse_member(member: bytes, thread: str, resource: str, at: float) -> Message:

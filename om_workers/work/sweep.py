@@ -273,7 +273,7 @@ def _holds(state: ScopeState) -> bool:
 
 
 def _fingerprint(state: ScopeState) -> str:
-    unsealed = sum(messages for _, messages in state.unsealed.values())
+    unsealed = sum(messages for _, messages in (*state.unsealed.values(), *state.forgetful.values()))
     return f"{unsealed}/{state.record.seq:.17g}/{state.record.generation}"
 
 

@@ -52,6 +52,7 @@ class RecallIndex:
         self._activated: Mapping[str, MemoryPlace] = {}
         self._sealed: _Sealed | None = None  # made when it is asked for
         self.memories: Sequence[MemoryPlace] = ()
+        self._forgetful: frozenset[str] = frozenset()  # threads that leave no memory
         self.retracted: Mapping[str, frozenset[bytes]] = {}  # marks of retracted messages, by thread
         self.aside: Mapping[
             MemoryPlace, SetAside
@@ -75,7 +76,7 @@ class RecallIndex:
         """Take in what there is now; the chunks of which nothing is known yet."""
         self.threads, self.word, self._places = listed.threads, listed.scope, {**listed.sources, **listed.chunks}
         self._activated, self.memories, self.retracted = listed.sources, listed.memories, listed.retracted
-        self.newest, self._skipped = listed.newest, listed.skipped
+        self.newest, self._skipped, self._forgetful = listed.newest, listed.skipped, listed.forgetful
         self.aside = {place: found for place, found in self.aside.items() if place in self.memories}
         present = [(place.epoch, name) for name, place in self._places.items()]
         if present != self._present:
@@ -142,9 +143,12 @@ class RecallIndex:
         self._sealed = None if names else self._sealed
         self._parts = {at: part for at, part in self._parts.items() if at[1] not in names}
 
-    def parts(self) -> list[Part]:
-        """All that can be searched."""
-        return [part for _, part in self._named()]
+    def parts(self, threads: Collection[str] = ()) -> list[Part]:
+        """All that can be searched; raw messages of a thread that leaves no memory only where `threads` names it."""
+        return [part for name, part in self._named() if self._is_open(name, part.thread, threads)]
+
+    def _is_open(self, chunk: str, thread: str, threads: Collection[str]) -> bool:
+        return bool(chunk) or thread not in self._forgetful or thread in threads
 
     def past(self, thread: str, *, alone: bool = False) -> list[Part]:
         """What of all that a context of a thread does not show as it was said; `alone`: of what that thread said itself."""
@@ -153,6 +157,7 @@ class RecallIndex:
             for name, part in self._named()
             if name in self._activated or part.thread != thread
             if part.thread == thread or not alone
+            if self._is_open(name, part.thread, ())
         ]
 
     def noted(self) -> list[Part]:
@@ -203,7 +208,7 @@ class RecallIndex:
     def find(self, message: str, thread: str | None) -> Iterator[Stretch]:
         """Where a message of this id may stand: a segment knows ids by a few bytes of them."""
         for name, part in self._named():
-            if thread in {None, part.thread}:
+            if thread == part.thread or (thread is None and self._is_open(name, part.thread, ())):
                 size = 0 if isinstance(part, Distant) else part.size
                 places = (place for place in range(size) if part.check(place) == check_of(message))
                 yield from (Stretch(part.thread, name, place, place) for place in places)

@@ -118,6 +118,8 @@ def _held(snapshot: Snapshot) -> Counter[str]:
         held[chunk.thread] += chunk.tokens
     for thread, (tokens, _) in snapshot.unsealed.items():
         held[thread] += tokens
+    if not snapshot.thread.leaves_memory:
+        held[snapshot.thread.id] += snapshot.thread.tokens
     return held
 
 

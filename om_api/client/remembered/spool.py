@@ -13,7 +13,7 @@ from om_api.domain.wire import EncodedMessage, parse_member
 from om_api.settings.logs import library_log
 
 _TABLE = """CREATE TABLE IF NOT EXISTS held (row INTEGER PRIMARY KEY AUTOINCREMENT, store TEXT NOT NULL, resource TEXT NOT NULL,
-thread TEXT NOT NULL, at INTEGER NOT NULL, member BLOB NOT NULL, sealed BLOB NOT NULL)"""
+thread TEXT NOT NULL, at INTEGER NOT NULL, member BLOB NOT NULL, sealed BLOB NOT NULL, memory TEXT)"""
 _PATIENCE_S = 5.0
 Sealed = Mapping[str, bytes]  # encrypted values by their placeholders
 
@@ -43,14 +43,17 @@ class Spool:
     def add(self, messages: Iterable[EncodedMessage], sealed_in: Callable[[str, bytes], Sealed]) -> list[int]:
         """Write messages and return their rows; [] if that fails, which is logged: they wait in memory only."""
         given, rows = [*messages], list[int]()
-        insert = "INSERT INTO held (store, resource, thread, at, member, sealed) VALUES (?, ?, ?, ?, ?, ?)"
+        insert = "INSERT INTO held (store, resource, thread, at, member, sealed, memory) VALUES (?, ?, ?, ?, ?, ?, ?)"
         try:
             with self._guard, self._database:
                 self._database.execute("BEGIN IMMEDIATE")
-                for message, member, *_ in given:
+                for each in given:
+                    message, member = each.message, each.member
                     place = message.resource_id, message.thread_id
                     sealed = _encoded(sealed_in(message.resource_id, member))
-                    done = self._database.execute(insert, (self._store, *place, message.at, member, sealed))
+                    done = self._database.execute(
+                        insert, (self._store, *place, message.at, member, sealed, each.memory)
+                    )
                     rows.append(done.lastrowid or 0)
         except sqlite3.Error as error:
             library_log().error("spool_failed", error=str(error), messages=len(given))
@@ -59,14 +62,16 @@ class Spool:
 
     def read(self, most: int) -> Iterator[tuple[int, EncodedMessage, Sealed]]:
         """The oldest rows of the store, with their messages and encrypted values."""
-        found = "SELECT row, resource, thread, at, member, sealed FROM held WHERE store = ? ORDER BY row LIMIT ?"
+        found = (
+            "SELECT row, resource, thread, at, member, sealed, memory FROM held WHERE store = ? ORDER BY row LIMIT ?"
+        )
         try:
             with self._guard:
                 rows = self._database.execute(found, (self._store, most + len(self._unreadable))).fetchall()
         except sqlite3.Error as error:
             library_log().error("spool_failed", error=str(error))
             return
-        for row, resource, thread, at, member, sealed in rows:
+        for row, resource, thread, at, member, sealed, memory in rows:
             try:
                 message = parse_member(member, thread, resource, at)
                 values = {name: base64.b64decode(text) for name, text in msgspec.json.decode(sealed).items()}
@@ -75,7 +80,7 @@ class Spool:
                     library_log().error("spool_row_unreadable", row=row, error=type(error).__name__)
                 self._unreadable.add(row)
             else:
-                yield row, EncodedMessage(message, member), values
+                yield row, EncodedMessage(message, member, memory=memory), values
 
     def remove(self, rows: Iterable[int]) -> None:
         """Remove rows whose messages were stored, or dropped."""

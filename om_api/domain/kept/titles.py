@@ -2,13 +2,13 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.kept.extractors import TITLE
-from om_api.domain.values import shown
+from om_api.domain.values import MemoryMode, shown
 
 SUGGESTED = "observer"  # who a title is by that gives way to the next suggestion
 LEAST, MOST = 3, 80  # characters of a suggested title
@@ -45,6 +45,14 @@ def check_metadata(metadata: object) -> bytes:
     if len(text) > _LONGEST_METADATA:
         raise InvalidInputError(f"metadata is of {len(text):,} bytes as JSON: at most {_LONGEST_METADATA:,}")
     return text
+
+
+def check_memory_mode(mode: MemoryMode) -> MemoryMode:
+    """A thread's memory mode; raises InvalidInputError."""
+    modes = get_args(MemoryMode)
+    if not isinstance(mode, str) or mode not in modes:
+        raise InvalidInputError(f"invalid memory mode: {shown(mode)!r}; use one of {', '.join(modes)}")
+    return mode
 
 
 def metadata_of(text: str) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar, get_args
 
 import msgspec
 
@@ -14,7 +14,7 @@ from om_api.domain.identity import KnownId, mark
 from om_api.domain.messages import Message
 from om_api.domain.notes.lineage import covered
 from om_api.domain.notes.pins import Notes, pins_of
-from om_api.domain.values import Observation
+from om_api.domain.values import MemoryMode, Observation
 from om_api.domain.wire import parse_member
 from om_api.recall.analysis import VERSION
 from om_api.recall.segment import Segment, check_of, is_broken, is_current
@@ -122,9 +122,13 @@ def _counters(held: ResourceDump, count: Callable[[Message], int] | None) -> Ite
         if (thread in counts) != ("#" + thread in counts):
             yield Breach(held.of.tokens, f"only one of {thread} and #{thread} is there")
         yield from _counter(held, thread, counts.get(thread) or 0, counts.get("#" + thread) or 0, count)
-    total, parts = whole(held.tokens.get("*", "0")), sum(counts.get(thread) or 0 for thread in threads)
+    total = whole(held.tokens.get("*", "0"))
+    parts = sum(counts.get(thread) or 0 for thread in threads if held.leaves_memory(thread))
     if total != parts:
-        yield Breach(held.of.tokens, f"* is {total}, its threads add up to {parts}")
+        yield Breach(held.of.tokens, f"* is {total}, its threads that leave memory add up to {parts}")
+    for field, mode in held.tokens.items():
+        if field.startswith("*memory:") and mode not in get_args(MemoryMode):
+            yield Breach(held.of.tokens, f"{field} is no memory mode: {mode[:40]!r}; it counts as full")
 
 
 def _counter(

@@ -175,6 +175,10 @@ class ResourceDump(NamedTuple):
         """How many messages are there: raw, sealed, or behind observations."""
         return sum(len(members) for held in (self.raw, self.sealed, self.source) for members in held.values())
 
+    def leaves_memory(self, thread: str) -> bool:
+        """Whether a thread's messages are observed, by its memory mode."""
+        return self.tokens.get(f"*memory:{thread}") not in {"off", "read_only"}
+
 
 def read(keys: Keys, resource: str, names: Iterable[str], *, without: Iterable[str] = ()) -> Steps[ResourceDump]:
     """Read a resource in one MULTI: the keys that `names` lists, and those that these name. `without` are left out."""

@@ -186,7 +186,7 @@ def _unmarked(keys: Keys, held: ResourceDump) -> Steps[list[Breach]]:
 
 
 def _units(held: ResourceDump) -> list[_Unit]:
-    threads = sorted(field[1:] for field in held.tokens if field.startswith("#"))
+    threads = sorted(field[1:] for field in held.tokens if field.startswith("#") and held.leaves_memory(field[1:]))
     apart = held.scope == "thread" or (held.scope is None and any(f.startswith("*wake:") for f in held.tokens))
     if not apart:
         return [_Unit(held.resource, held.parts.get(None), threads, "*wake")]

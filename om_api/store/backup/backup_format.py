@@ -8,6 +8,7 @@ import msgspec
 
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.texts.surrogates import decode_json
+from om_api.domain.values import MemoryMode
 
 FORMAT = 1
 
@@ -49,7 +50,7 @@ class RecordLine(_Line, tag="record"):
 class ThreadLine(_Line, tag="thread"):
     """A thread: when it was last heard of (null: no worker met it), how many unsealed messages and tokens are counted.
 
-    `retracted` are the marks of messages that its conversation no longer has, in hex.
+    `retracted` are the marks of messages that its conversation no longer has, in hex; `memory` is its memory mode.
     """
 
     thread: str
@@ -58,6 +59,7 @@ class ThreadLine(_Line, tag="thread"):
     tokens: int
     fields: dict[str, Text]
     retracted: str = ""
+    memory: MemoryMode = "full"
 
 
 class AliasLine(_Line, tag="alias"):

@@ -15,7 +15,14 @@ from om_api.store.driver.replies import Pair, as_int, as_pairs, server_ms
 from om_api.store.driver.steps import Batch, Steps, batch, by_name
 from om_api.store.erasing.redacted import values
 from om_api.store.memory.clear import threads_of
-from om_api.store.memory.decoding import AWAY, as_generation, as_observation, unsealed_threads
+from om_api.store.memory.decoding import (
+    AWAY,
+    MEMORY,
+    as_generation,
+    as_observation,
+    memory_mode,
+    unsealed_threads,
+)
 from om_api.store.memory.instant import NOTHING, Instant, Wanted, lasts, settled
 from om_api.store.memory.keys import Keys, ResourceKeys, histories
 from om_api.store.threads.aliases import as_aliases
@@ -120,7 +127,13 @@ def _threads(found: "ExportSnapshot") -> Iterator[Line]:
         at = met.get(thread.encode())
         retracted = found.hash(of.known(thread)).get(b"@", b"").hex()
         yield backup_format.ThreadLine(
-            thread=thread, at=at, messages=messages, tokens=tokens, fields=fields, retracted=retracted
+            thread=thread,
+            at=at,
+            messages=messages,
+            tokens=tokens,
+            fields=fields,
+            retracted=retracted,
+            memory=memory_mode(found.hash(of.tokens), thread),
         )
         yield from _messages(found.members(of.messages(thread)), thread=thread)
 
@@ -197,7 +210,9 @@ class ExportSnapshot:
         looked = {key.removeprefix(stem) for key in self._found.zsets if key.startswith(stem)}
         met = {name.decode() for name, _ in self.members(self.of.threads)}
         sealed = {self.hash(self.of.chunk(chunk)).get(b"thread", b"").decode() for chunk in self._chunks()}
-        return sorted((looked | met | sealed | unsealed_threads(self.hash(self.of.tokens)).keys()) - {""})
+        counts = self.hash(self.of.tokens)
+        moded = {field.removeprefix(MEMORY).decode() for field in counts if field.startswith(MEMORY)}
+        return sorted((looked | met | sealed | moded | unsealed_threads(counts).keys()) - {""})
 
     @property
     def scopes(self) -> list[Scope]:

@@ -14,13 +14,13 @@ from om_api.domain.errors import InvalidInputError
 from om_api.domain.histories.retraction import marks_of_hex
 from om_api.domain.notes.groups import check_name
 from om_api.domain.notes.pins import check_pins
-from om_api.domain.values import Chunk, Scope, check_id, new_id
+from om_api.domain.values import LEAVES_MEMORY, Chunk, MemoryMode, Scope, check_id, new_id
 from om_api.redaction.placeholders import PLACEHOLDER
 from om_api.store.backup import backup_format
 from om_api.store.backup.arriving_segments import ArrivingSegments
 from om_api.store.backup.backup_format import Line, Text, as_bytes
 from om_api.store.backup.staging import Staging
-from om_api.store.memory.decoding import AWAY, as_chunk, as_generation, as_observation, as_record
+from om_api.store.memory.decoding import AWAY, MEMORY, as_chunk, as_generation, as_observation, as_record
 from om_api.store.memory.keys import ResourceKeys
 from om_api.store.memory.known import COMPLETE, arriving, day_of, laid_out, listed
 from om_api.store.working import working
@@ -71,6 +71,7 @@ class ImportValidator:
     _retracted: dict[str, list[bytes]] = field(default_factory=dict)  # by thread: marks and how each message stood
     _aliases: dict[str, str] = field(default_factory=dict)
     _away: list[str] = field(default_factory=list)
+    _modes: dict[str, MemoryMode] = field(default_factory=dict)  # of threads whose memory mode is not full
     _observed: set[str] = field(default_factory=set)
     _segments: ArrivingSegments = field(init=False)
 
@@ -188,6 +189,8 @@ class ImportValidator:
         fields = _fields(line.fields)
         if fields.get("archived_at"):
             self._away.append(AWAY.decode() + thread)
+        if line.memory != "full":
+            self._modes[thread] = line.memory
         self.staging.fill(self.of.thread(thread), fields)
 
     @_place.register
@@ -302,9 +305,11 @@ class ImportValidator:
                 raise InvalidInputError(f"thread {thread} says {messages} messages, {self.threads[thread]} came")
             if messages:
                 counted |= {thread: tokens, f"#{thread}": messages}
-        total = sum(tokens for messages, tokens in self._counts.values() if messages)
+        observable = {name for name in self._counts if self._modes.get(name, "full") in LEAVES_MEMORY}
+        total = sum(tokens for name, (messages, tokens) in self._counts.items() if messages and name in observable)
         away = dict.fromkeys(self._away, 1)
-        return {**counted, **({"*": total} if counted else {}), **away, COMPLETE: 1, **self._marks()}
+        modes = {MEMORY.decode() + name: mode for name, mode in self._modes.items()}
+        return {**counted, **({"*": total} if counted else {}), **away, **modes, COMPLETE: 1, **self._marks()}
 
     def _marks(self) -> dict[str, Any]:
         key = self.head.signing_key

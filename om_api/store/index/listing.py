@@ -7,7 +7,7 @@ from om_api.domain.histories.retraction import marks_of
 from om_api.domain.values import Scope
 from om_api.store.driver.replies import Pair, fields, number, scored
 from om_api.store.driver.steps import Batch, Steps, Words
-from om_api.store.memory.decoding import unsealed_threads
+from om_api.store.memory.decoding import forgetful_threads, unsealed_threads
 from om_api.store.memory.keys import Keys, ResourceKeys
 
 _TRIES = 5
@@ -23,7 +23,7 @@ class Listing(NamedTuple):
     `memories` are the existing ones, `retracted` the marks of retracted messages, by thread.
 
     `unsealed` is how many messages are raw and counted. If only the `newest` ones of each thread were read (0: all),
-    `skipped` is how many older ones it has.
+    `skipped` is how many older ones it has. `forgetful` are the threads that leave no memory.
     """
 
     now: int
@@ -38,6 +38,7 @@ class Listing(NamedTuple):
     newest: int = 0
     skipped: Mapping[str, int] = {}
     retracted: Mapping[str, frozenset[bytes]] = {}
+    forgetful: frozenset[str] = frozenset()
 
     def newest_of(self, most: int | None) -> int:
         """How many raw messages of each thread to read for about `most` in all: a power of two, or 0 for all."""
@@ -125,7 +126,10 @@ def _listing(replies: Iterator[Any], names: list[str], scopes: list[Scope], newe
     now = int(time[0]) * 1000 + int(time[1]) // 1000
     places = [place for place in memories.values() if place.epoch]
     word, there = _text(stored) or None, number(archived)
-    return Listing(now, word, threads, chunks, sources, raw, there, places, unsealed, newest, skipped, retracted)
+    forgetful = frozenset(forgetful_threads(tokens))
+    return Listing(
+        now, word, threads, chunks, sources, raw, there, places, unsealed, newest, skipped, retracted, forgetful
+    )
 
 
 def _text(name: bytes | None) -> str:

@@ -6,12 +6,13 @@
 -- what they are to be.
 -- Time 0: a member is read, whose id is known of a raw message. Time 1: that one is sealed. Time 2: this member is not the one
 -- that is counted, but a copy of it; its record is not as it was read any more, and nothing changes.
+-- Members of a thread that leaves no memory (`*memory:` is off or read_only) are counted for their thread alone.
 -- Returns 'superseded' when anything is no longer as it was read, and for what is an alias by now, else {kept, dropped, rejected, tokens}.
 local messages, tokens, known, rejected, threads = unpack(KEYS, 1, 5)
 local thread, card, count, weight, fresh, n = unpack(ARGV, 1, 6)
 
 local first = 7 + 2 * tonumber(n)
-local counts = redis.call('HMGET', tokens, '#' .. thread, thread, '*')
+local counts = redis.call('HMGET', tokens, '#' .. thread, thread, '*', '*memory:' .. thread)
 if redis.call('ZCARD', messages) ~= tonumber(card) or (counts[1] or '0') ~= count or (counts[2] or '0') ~= weight
     or (#ARGV - first + 1) / 5 ~= tonumber(card) then
   return 'superseded'
@@ -80,7 +81,8 @@ if kept > 0 and not counts[3] then -- the first message of a resource: nothing w
   redis.call('HSET', tokens, '*ids', '1')
 end
 if kept > 0 or counts[3] then
-  local total = (tonumber(counts[3]) or 0) - (tonumber(counts[2]) or 0) + sum
+  local leaves_none = counts[4] == 'off' or counts[4] == 'read_only'
+  local total = (tonumber(counts[3]) or 0) + (leaves_none and 0 or sum - (tonumber(counts[2]) or 0))
   redis.call('HSET', tokens, '*', string.format('%d', math.max(total, 0)))
 end
 return {kept, dropped, refused, string.format('%d', sum)}

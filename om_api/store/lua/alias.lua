@@ -8,6 +8,7 @@
 -- both know is refused: there would be two messages of one id.
 -- Time 0: a client reads what thread-2 holds. Time 1: a message of it is pushed. Time 2: it would be left behind where nobody looks;
 -- its number is not as it was read, and nothing changes.
+-- Both must leave and read memory alike (`*memory:`), unless the alias holds nothing and was given no mode.
 -- The parts are eight lists, each behind its length, some in the order of the keys: raw (member, record, tokens, gone), histories
 -- (lines: seq, was, becomes), aliases of the alias (name), chunks (id, new_id or '' = it is ready, observation), segments of
 -- observations (nothing but their keys), observations (seq, was, becomes), generations (n, becomes, tokens), quarantined (index, becomes),
@@ -88,7 +89,7 @@ local kept = several(function()
   whole = whole and (redis.call('HGET', working, each.name) or '') == each.was
   return each
 end)
-local counts = redis.call('HMGET', tokens, alias, '#' .. alias, '*', thread, '#' .. thread)
+local counts = redis.call('HMGET', tokens, alias, '#' .. alias, '*', thread, '#' .. thread, '*memory:' .. alias, '*memory:' .. thread)
 if not whole or redis.call('ZCARD', messages) ~= #raw or (tonumber(counts[2] or '') or 0) ~= #raw then
   return 'superseded'
 end
@@ -101,6 +102,9 @@ for i = 1, #held, 2 do
   elseif string.match(held[i], '^d%d+$') or held[i] == '~' then
     fields[held[i]] = held[i + 1]
   end
+end
+if (counts[6] or #raw > 0 or #records > 0) and counts[6] ~= counts[7] then
+  return 'superseded'
 end
 local set = ids.open(to_known, records)
 if set.alias then
@@ -163,12 +167,14 @@ if #raw > 0 then
   if n > 0 then
     redis.call('HSET', tokens, thread, string.format('%d', (tonumber(counts[4] or '') or 0) + left), '#' .. thread, string.format('%d', (tonumber(counts[5] or '') or 0) + n))
   end
-  redis.call('HSET', tokens, '*', string.format('%d', math.max((tonumber(counts[3] or '') or 0) - moved + left, 0)))
+  if counts[7] ~= 'off' and counts[7] ~= 'read_only' then
+    redis.call('HSET', tokens, '*', string.format('%d', math.max((tonumber(counts[3] or '') or 0) - moved + left, 0)))
+  end
 end
 if #records > 0 and redis.call('HEXISTS', tokens, '*away:' .. alias) == 0 then -- a message brings an archived thread back
   redis.call('HDEL', tokens, '*away:' .. thread)
 end
-redis.call('HDEL', tokens, '*wake:' .. alias, '*away:' .. alias)
+redis.call('HDEL', tokens, '*wake:' .. alias, '*away:' .. alias, '*memory:' .. alias)
 redis.call('ZREM', threads, alias)
 if at then
   redis.call('ZADD', threads, 'GT', at, thread)

@@ -38,7 +38,7 @@ for slot = 15, 14 + tonumber(aliases_n) do
   end
 end
 
-local counts = redis.call('HMGET', tokens, thread, '*')
+local counts = redis.call('HMGET', tokens, thread, '*', '*memory:' .. thread)
 local slot, chunk_tokens, observation_tokens, removed = 15 + tonumber(aliases_n), 0, 0, 0
 for _ = 1, tonumber(chunks_n) do
   redis.call('ZREM', chunks, ARGV[slot])
@@ -76,8 +76,8 @@ for i = 1, #kept, 2 do
     redis.call('HDEL', working, kept[i])
   end
 end
-if counts[2] then
-  redis.call('HDEL', tokens, thread, '#' .. thread, '*wake:' .. thread, '*away:' .. thread)
+redis.call('HDEL', tokens, thread, '#' .. thread, '*wake:' .. thread, '*away:' .. thread, '*memory:' .. thread)
+if counts[2] and counts[3] ~= 'off' and counts[3] ~= 'read_only' then
   redis.call('HSET', tokens, '*', string.format('%d', math.max(tonumber(counts[2]) - (tonumber(counts[1]) or 0), 0)))
 end
 if epoch ~= '' and redis.call('EXISTS', record) == 1 then

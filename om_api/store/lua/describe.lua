@@ -1,19 +1,27 @@
--- describe(state, known, messages, tokens, threads; thread, archived, n, [field, value]...)
+-- describe(state, known, messages, tokens, threads; thread, archived, memory, n, [field, value]...)
 -- Says something of a thread that there is: n fields of its hash, of which '' takes one out. `archived` is '1' or '0', '' leaves that
 -- as it is. An archived thread is one that the field `*away:` of the tokens names: the first message that is accepted takes it out.
--- Returns 'changed', 'unknown' where there is no such thread, or {'alias', thread} for what became an alias.
-local state, known, messages, tokens, threads, thread, archived, n = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], ARGV[1], ARGV[2], tonumber(ARGV[3])
+-- `memory` is its memory mode (full, off, read_only, write_only), '' leaves that as it is. A mode alone may be set before a thread
+-- begins. What is unsealed of a thread that leaves no memory (off, read_only) is not counted in `*`; once it leaves one again, the
+-- next look and the next push find it due.
+-- Returns 'changed', 'same' for a mode alone that is in force, 'unknown' where there is no such thread, or {'alias', thread} for what became an alias.
+local state, known, messages, tokens, threads = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local thread, archived, memory, n = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 
 local stands = redis.call('HGET', known, '=')
 if stands then
   return {'alias', stands}
 end
-if redis.call('EXISTS', state, known, messages) == 0 and not redis.call('ZSCORE', threads, thread) then
+local begins = memory ~= '' and archived == '' and n == 0
+if not begins and redis.call('EXISTS', state, known, messages) == 0 and not redis.call('ZSCORE', threads, thread) then
   return 'unknown'
 end
 redis.call('HLEN', state)
-redis.call('HLEN', tokens)
-for slot = 4, math.min(3 + 2 * n, #ARGV - 1), 2 do
+local counts = redis.call('HMGET', tokens, thread, '*', '*memory:' .. thread)
+if begins and memory == (counts[3] or 'full') then
+  return 'same'
+end
+for slot = 5, math.min(4 + 2 * n, #ARGV - 1), 2 do
   if ARGV[slot + 1] == '' then
     redis.call('HDEL', state, ARGV[slot])
   else
@@ -28,5 +36,21 @@ if archived == '1' then
 elseif archived == '0' then
   redis.call('HDEL', state, 'archived_at')
   redis.call('HDEL', tokens, '*away:' .. thread)
+end
+local function leaves_none(mode)
+  return mode == 'off' or mode == 'read_only'
+end
+if memory == 'full' then
+  redis.call('HDEL', tokens, '*memory:' .. thread)
+elseif memory ~= '' then
+  redis.call('HSET', tokens, '*memory:' .. thread, memory)
+end
+if memory ~= '' and leaves_none(memory) ~= leaves_none(counts[3]) then
+  local own = tonumber(counts[1] or '') or 0
+  local total = (tonumber(counts[2] or '') or 0) + (leaves_none(memory) and -own or own)
+  if counts[2] then
+    redis.call('HSET', tokens, '*', string.format('%d', math.max(total, 0)))
+  end
+  redis.call('HDEL', tokens, '*wake', '*wake:' .. thread)
 end
 return 'changed'

@@ -70,9 +70,9 @@ local threads = several(arg(), function()
   each.raw = named(arg(), each.messages)
   each.fields, each.records = several(arg(), arg), ids.listed(arg())
   redis.call('HLEN', each.hash)
-  local counts = redis.call('HMGET', tokens, each.name, '#' .. each.name)
+  local counts = redis.call('HMGET', tokens, each.name, '#' .. each.name, '*memory:' .. each.name)
   whole = whole and each.raw and (#each.raw == 0 or ((counts[2] or '0') == each.count and redis.call('ZCARD', each.messages) == tonumber(each.count)))
-  each.held = tonumber(counts[1]) or 0
+  each.held, each.memory = tonumber(counts[1]) or 0, counts[3]
   if whole then
     each.ids = ids.open(each.known, each.records)
   end
@@ -133,7 +133,8 @@ for _, each in ipairs(threads) do
   elseif #each.raw > 0 then
     redis.call('HSET', tokens, each.name, string.format('%d', each.held - weight), '#' .. each.name, left)
   end
-  taken = taken + (#each.raw > 0 and weight or 0)
+  local counted = #each.raw > 0 and each.memory ~= 'off' and each.memory ~= 'read_only' -- in `*`
+  taken = taken + (counted and weight or 0)
   if #each.fields > 0 then
     redis.call('HDEL', each.hash, unpack(each.fields))
   end

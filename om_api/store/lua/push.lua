@@ -18,6 +18,8 @@
 -- A score more than a second ahead of the server's time becomes that time, or stands right behind the thread's last message: those of
 -- one call stay in their order by fractions of a millisecond, and what follows one of them in its thread, and is of the last minute,
 -- stands behind it too. A clock that runs ahead moves no answer before its question.
+-- The messages of a thread that leaves no memory (`*memory:` is off or read_only) are counted for their thread alone, and make nothing due
+-- but the first look at a new resource.
 -- A count that is more than follows is refused before anything is written: nothing ends a loop that a caller's number makes long.
 -- Returns {now, '!apart'} (no id has a !) for such a history; {now, '!limited', which of the four limits, in how many ms there is
 -- room again} for what comes too fast; {now, '!alias', thread, what it is an alias of ('': of none)}: of all of these nothing is written; else {now, due, [position, '' or the record kept]...} of what was known.
@@ -59,11 +61,11 @@ local function added_alone()
   if string.find(held, id, 1, true) then
     return false
   end
-  local counts = redis.call('HMGET', tokens, '*', '*wake', '*key', thread, '#' .. thread, '*wake:' .. thread, '*away:' .. thread)
+  local counts = redis.call('HMGET', tokens, '*', '*wake', '*key', thread, '#' .. thread, '*wake:' .. thread, '*away:' .. thread, '*memory:' .. thread)
   local total, own_wake = tonumber(counts[1]) or 0, tonumber(counts[6])
   local after, grown, messages = (tonumber(counts[4]) or 0) + weight, total + weight, tonumber(counts[5]) or 0
   local wake = own_wake or tonumber(counts[2])
-  if counts[7] or not (counts[3] and wake and messages > 0 and total > 0 and (own_wake and after or grown) < wake) then
+  if counts[7] or counts[8] or not (counts[3] and wake and messages > 0 and total > 0 and (own_wake and after or grown) < wake) then
     return false
   end
   local score = ARGV[10]
@@ -229,7 +231,8 @@ for k = 5, #KEYS, 2 do
     position = position + n
     slot = slot + 4 + n * 4
     local place = #asked
-    asked[place + 1], asked[place + 2], asked[place + 3], asked[place + 4] = group.thread, '#' .. group.thread, '*wake:' .. group.thread, '*away:' .. group.thread
+    asked[place + 1], asked[place + 2], asked[place + 3] = group.thread, '#' .. group.thread, '*wake:' .. group.thread
+    asked[place + 4], asked[place + 5] = '*away:' .. group.thread, '*memory:' .. group.thread
     groups[#groups + 1] = group
   end
 end
@@ -245,17 +248,19 @@ local total, wake = tonumber(counts[1]) or 0, tonumber(counts[2])
 
 local fields, names, grown, by_resource = {}, {}, total, false
 for g, group in ipairs(groups) do
-  local before, count, own_wake = tonumber(counts[g * 4]) or 0, tonumber(counts[g * 4 + 1]) or 0, tonumber(counts[g * 4 + 2])
+  local at = g * 5 - 1
+  local before, count, own_wake = tonumber(counts[at]) or 0, tonumber(counts[at + 1]) or 0, tonumber(counts[at + 2])
+  local leaves_none = counts[at + 4] == 'off' or counts[at + 4] == 'read_only'
   local after = before + group.weight
   if group.added > 0 then
     sliced('ZADD', group.messages, group.zadd)
-    if counts[g * 4 + 3] then -- a message brings an archived thread back
+    if counts[at + 3] then -- a message brings an archived thread back
       redis.call('HDEL', tokens, '*away:' .. group.thread)
     end
     local place = #fields
     fields[place + 1], fields[place + 2] = group.thread, string.format('%d', after)
     fields[place + 3], fields[place + 4] = '#' .. group.thread, string.format('%d', count + group.added)
-    grown = grown + group.weight
+    grown = grown + (leaves_none and 0 or group.weight)
   end
   if group.added > 0 or group.head then
     ids.save(group.set, group.head, group.history ~= '-' and group.head)
@@ -266,11 +271,12 @@ for g, group in ipairs(groups) do
       ids.retract(group.known, group.retracted)
     end
   end
-  if own_wake or (scope == 'thread' and not wake) then
+  local never_due = leaves_none and counts[1]
+  if not never_due and (own_wake or (scope == 'thread' and not wake)) then
     if count + group.added > 0 and (count == 0 or not own_wake or after >= own_wake) then
       names[#names + 1] = group.name
     end
-  elseif count + group.added > 0 then
+  elseif not never_due and count + group.added > 0 then
     by_resource = true
   end
 end

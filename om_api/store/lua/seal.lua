@@ -4,6 +4,8 @@
 -- there and counted: while the raw set holds a member that nobody counted, any of them could be that one, and nothing moves.
 -- Their ids are known as sealed from now on (`records`, one behind the other, of what an older version did not write down).
 -- `own_calls`: ids of calls of own tools that no sealed result of the thread answers ('' = none to note).
+-- Time 0: a worker plans a chunk. Time 1: the thread's owner has it leave no memory (`*memory:` is off or read_only). Time 2: the chunk would
+-- be observed all the same; nothing moves.
 -- Makes the record when there is none (epoch ''). The chunk's id is random and never reused, so a repeated call finds it.
 -- Returns {'sealed', seq} or {'superseded'}.
 local scope, record, tokens, messages, chunks, chunk, sealed, source, threads, known, state = unpack(KEYS, 1, 11)
@@ -14,10 +16,10 @@ if was or redis.call('EXISTS', source) == 1 then
   return {'sealed', was or '0'}
 end
 local in_force = redis.call('GET', scope)
-local counts = redis.call('HMGET', tokens, '#' .. thread, thread, '*')
+local counts = redis.call('HMGET', tokens, '#' .. thread, thread, '*', '*memory:' .. thread)
 local count, held, total = tonumber(counts[1]) or 0, tonumber(counts[2]) or 0, tonumber(counts[3]) or 0
 if (in_force and in_force ~= word) or (redis.call('HGET', record, 'epoch') or '') ~= epoch
-    or #ARGV == 8 or redis.call('ZCARD', messages) ~= count then
+    or #ARGV == 8 or redis.call('ZCARD', messages) ~= count or counts[4] == 'off' or counts[4] == 'read_only' then
   return {'superseded'}
 end
 local scores, n = {}, #ARGV - 8

@@ -148,6 +148,8 @@ def _commit(keys: Keys, change: _Change, count: Callable[[str], int], replicas: 
     counts = yield from Verb("amend", names, args, _counts, replicas)
     if counts is None:
         return False
+    if not counts:
+        return True
     own, every, wake, own_wake = counts
     if own_wake and own >= own_wake:
         yield from due.mark(keys.due_observe, [Scope(message.resource_id, message.thread_id)])
@@ -156,9 +158,14 @@ def _commit(keys: Keys, change: _Change, count: Callable[[str], int], replicas: 
     return True
 
 
-def _counts(reply: Any) -> tuple[int, int, int, int] | None:
-    """Unsealed tokens of the thread and of all, and from where on they are due; None for `superseded`."""
+def _counts(reply: Any) -> tuple[int, int, int, int] | tuple[()] | None:
+    """Unsealed tokens of the thread and of all, and from where on they are due.
+
+    () of a thread that leaves no memory; None for `superseded`.
+    """
     if reply == b"superseded":
         return None
+    if not reply:
+        return ()
     own, every, wake, own_wake = (int(word or 0) for word in reply)
     return own, every, wake, own_wake

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
-from typing import Any
+from typing import Any, cast, get_args
 
 import msgspec
 
@@ -12,10 +12,12 @@ from om_api.domain.errors import InvalidInputError
 from om_api.domain.kept.titles import metadata_of
 from om_api.domain.messages import Message
 from om_api.domain.values import (
+    LEAVES_MEMORY,
     Chunk,
     CopiedFrom,
     Generation,
     KeptFields,
+    MemoryMode,
     Observation,
     Record,
     Stamped,
@@ -28,6 +30,7 @@ from om_api.store.driver.replies import Pair, scored
 from om_api.store.memory.keys import WORKING_FIELDS
 
 KEPT = b"*kept"  # of the tokens hash: how often a field was kept by hand
+MEMORY = b"*memory:"  # before a thread: its memory mode, in the tokens hash; without it the mode is full
 AWAY = b"*away:"  # before a thread: the field of the tokens hash that says that it is archived
 _LONGEST_TIME = 18  # digits
 _parsed: LRU[bytes, Message] = LRU(4_096, most_weight=4_000_000)  # bytes
@@ -40,6 +43,25 @@ def unsealed_threads(counts: Mapping[bytes, bytes]) -> dict[str, tuple[int, int]
         for name, count in counts.items()
         if name.startswith(b"#")
     }
+
+
+def memory_mode(counts: Mapping[bytes, bytes], thread: str) -> MemoryMode:
+    """From the tokens hash: a thread's memory mode. A value that is not a mode counts as full, as in the scripts."""
+    mode = counts.get(MEMORY + thread.encode(), b"full").decode("utf-8", "replace")
+    return cast("MemoryMode", mode) if mode in get_args(MemoryMode) else "full"
+
+
+def forgetful_threads(counts: Mapping[bytes, bytes]) -> dict[str, tuple[int, int]]:
+    """From the tokens hash: the threads that leave no memory, with (tokens, messages) of what is raw."""
+    unsealed = unsealed_threads(counts)
+    names = (field.removeprefix(MEMORY).decode() for field in counts if field.startswith(MEMORY))
+    return {name: unsealed.get(name, (0, 0)) for name in names if memory_mode(counts, name) not in LEAVES_MEMORY}
+
+
+def observable_threads(counts: Mapping[bytes, bytes]) -> dict[str, tuple[int, int]]:
+    """The same as `unsealed_threads`, without threads that leave no memory."""
+    forgetful = forgetful_threads(counts)
+    return {name: found for name, found in unsealed_threads(counts).items() if name not in forgetful}
 
 
 def as_chunk(chunk: str, seq: float, value: Mapping[bytes, bytes]) -> Chunk:
@@ -80,14 +102,13 @@ def as_record(value: Mapping[bytes, bytes]) -> Record:
     )
 
 
-def as_thread(thread: str, value: Mapping[bytes, bytes], unsealed: Mapping[str, tuple[int, int]]) -> ThreadState:
-    """A thread's state from its hash and what is unsealed of it."""
-    tokens, messages = unsealed.get(thread, (0, 0))
+def as_thread(thread: str, value: Mapping[bytes, bytes], counts: Mapping[bytes, bytes]) -> ThreadState:
+    """A thread's state from its hash and the tokens hash."""
     text = {name.decode("utf-8", "replace"): said.decode("utf-8", "replace") for name, said in value.items()}
     return ThreadState(
         id=thread,
-        tokens=tokens,
-        messages=messages,
+        tokens=int(counts.get(thread.encode(), 0)),
+        messages=int(counts.get(b"#" + thread.encode(), 0)),
         current_task=text.get("current_task", ""),
         current_task_at=_ms(text.get("current_task_at", "")),
         current_task_from=text.get("current_task_from", ""),
@@ -103,6 +124,7 @@ def as_thread(thread: str, value: Mapping[bytes, bytes], unsealed: Mapping[str, 
         model=text.get("model", ""),
         model_before=text.get("model_before", ""),
         model_at=_ms(text.get("model_at", "")),
+        memory=memory_mode(counts, thread),
     )
 
 

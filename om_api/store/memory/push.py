@@ -175,6 +175,6 @@ def _words(resource: str, threads: Mapping[str, Sequence[EncodedMessage]], histo
     words: list[Any] = []
     for thread, own in threads.items():
         words += [thread, str(Scope(resource, thread)), history, len(own)]
-        for message, member, _ in own:
-            words += [message.at, member, record_of(message), message.tokens or 0]
+        for each in own:
+            words += [each.message.at, each.member, record_of(each.message), each.message.tokens or 0]
     return words

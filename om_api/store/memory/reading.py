@@ -30,9 +30,10 @@ from om_api.store.memory.decoding import (
     as_generation,
     as_stored,
     as_thread,
+    forgetful_threads,
     held_of,
     messages_of,
-    unsealed_threads,
+    observable_threads,
 )
 from om_api.store.memory.instant import lasts
 from om_api.store.memory.keys import Keys, ResourceKeys, histories, working_fields
@@ -162,9 +163,9 @@ def _named(resource: str, thread: str, known: Names, found: Answers, unset: Scop
     chunks = tuple(chunk.decode() for chunk, _ in found.chunks)
     others: tuple[str, ...] = ()
     if scope.thread is None:
-        here = (name[1:] for name in found.tokens if name.startswith(b"#") and AWAY + name[1:] not in found.tokens)
+        here = [name for name in observable_threads(found.tokens) if AWAY + name.encode() not in found.tokens]
         newest = [name.decode() for name in found.newest]
-        others = newest_others([name.decode() for name in here], newest, thread)
+        others = newest_others(here, newest, thread)
     sealed = _sealed(thread, chunks, found, known.newest)
     return Names(scope, chunks, others, sealed, known.newest, _owners(found, sealed))
 
@@ -207,10 +208,10 @@ def newest_others(unsealed: Sequence[str], newest: Sequence[str], thread: str) -
 
 
 def _assemble(thread: str, known: Names, found: Answers, past: Past, composed: NotesByName) -> tuple[Snapshot, Names]:
-    unsealed = unsealed_threads(found.tokens)
+    unsealed, forgetful = observable_threads(found.tokens), forgetful_threads(found.tokens)
     chunks = [as_chunk(name.decode(), seq, found.details[name.decode()]) for name, seq in found.chunks]
     here = {name: AWAY + name.encode() not in found.tokens for name in (*unsealed, *(chunk.thread for chunk in chunks))}
-    others = {name: found.others[name] for name in known.others if here.get(name, True)}
+    others = {name: found.others[name] for name in known.others if here.get(name, name not in forgetful)}
     # of another thread's chunk all was read where nobody knew yet whose it is
     sealed = {name: found.sealed[name][start:] for name, start in known.sealed.items()}
     found = found._replace(others=others, sealed=sealed)
@@ -221,7 +222,7 @@ def _assemble(thread: str, known: Names, found: Answers, past: Past, composed: N
     unread = [chunk.messages for chunk in chunks if chunk.thread == thread and chunk.id not in sealed]
     return Snapshot(
         scope=known.scope,
-        thread=as_thread(thread, found.state, unsealed),
+        thread=as_thread(thread, found.state, found.tokens),
         stands_for=(found.stands or b"").decode(),
         record=past.record(found.record),
         messages=messages.pop(thread),
@@ -348,8 +349,8 @@ def threads(keys: Keys, resource: str, names: Sequence[str]) -> Batch[list[Threa
     of = keys.of(resource)
 
     def states(found: tuple[Mapping[bytes, bytes], list[Pair], list[dict[bytes, bytes]]]) -> list[ThreadState]:
-        unsealed, times = unsealed_threads(found[0]), {name.decode(): int(at) for name, at in found[1]}
-        read = [as_thread(name, fields, unsealed) for name, fields in zip(names, found[2], strict=True)]
+        times = {name.decode(): int(at) for name, at in found[1]}
+        read = [as_thread(name, fields, found[0]) for name, fields in zip(names, found[2], strict=True)]
         return [_dated(state, times.get(state.id, 0), away=AWAY + state.id.encode() in found[0]) for state in read]
 
     return batch(

@@ -8,7 +8,13 @@ from om_api.domain.values import Chunk, Record, Scope, to_ms
 from om_api.store.driver.partitions import asked
 from om_api.store.driver.replies import Pair, as_bool, as_bytes, as_float, as_hash, as_int, as_pairs, server_ms, write
 from om_api.store.driver.steps import Batch, Steps, batch, by_name, each, if_permitted
-from om_api.store.memory.decoding import as_chunk, as_record, parsed_once, unsealed_threads
+from om_api.store.memory.decoding import (
+    as_chunk,
+    as_record,
+    forgetful_threads,
+    observable_threads,
+    parsed_once,
+)
 from om_api.store.memory.due import URGENT_MS, due_since
 from om_api.store.memory.keys import Keys, ResourceKeys
 from om_api.store.memory.known import COMPLETE
@@ -44,7 +50,7 @@ class ScopeState(NamedTuple):
     threads, where they were asked for. `unlearned`: it holds messages of an older version, whose ids may not be known;
     `tidy_at` (ms): when ids may be forgotten whose messages have expired, 0 = nobody knows yet. `counts`: its resource has
     counters, of messages or of what else there was. `indexed`: the version of recall's index that nothing of it lacks,
-    "" = something may.
+    "" = something may. `forgetful` are its threads that leave no memory: they are in no other field, and no move is about them.
     """
 
     scope: Scope
@@ -65,6 +71,7 @@ class ScopeState(NamedTuple):
     tidy_at: int
     counts: bool = False
     indexed: str = ""
+    forgetful: Mapping[str, tuple[int, int]] = {}
 
     @property
     def last(self) -> dict[str, int]:
@@ -199,7 +206,8 @@ def _chunks(own: _Own, hashes: Mapping[str, Hash]) -> list[Chunk]:
 def _state(scope: Scope, around: _Around, own: _Own) -> ScopeState:
     """All but what its chunks and raw sets say."""
     counts, (record, _, draft) = around.counts, own
-    unsealed = {name: value for name, value in unsealed_threads(counts).items() if scope.thread in {None, name}}
+    unsealed = {name: value for name, value in observable_threads(counts).items() if scope.thread in {None, name}}
+    forgetful = {name: value for name, value in forgetful_threads(counts).items() if scope.thread in {None, name}}
     return ScopeState(
         scope=scope,
         word=around.word.decode() if around.word else None,
@@ -219,6 +227,7 @@ def _state(scope: Scope, around: _Around, own: _Own) -> ScopeState:
         tidy_at=int(record.get(b"tidy_at", 0)),
         counts=bool(counts),
         indexed=record.get(b"indexed", b"").decode(),
+        forgetful=forgetful,
     )
 
 
@@ -294,7 +303,7 @@ def leave(keys: Keys, state: ScopeState, locks: Sequence[str]) -> Steps[list[int
 def _leave(keys: Keys, state: ScopeState, locks: Sequence[str]) -> Batch[list[int]]:
     resource = state.scope.resource
     of, last, noted = keys.of(resource), state.last, list[Batch[None]]()
-    if state.record.epoch or state.unsealed:
+    if state.record.epoch or state.unsealed or state.forgetful:
         noted.append(write(("ZADD", keys.resources.of(resource), state.now, resource)))
     if any(at > state.thread_times.get(thread, 0) for thread, at in last.items()):
         noted.append(write(("ZADD", of.threads, "GT", *(part for thread, at in last.items() for part in (at, thread)))))

@@ -17,7 +17,7 @@ from om_api.store.driver.replies import Pair, as_bool, as_fields, as_hash, as_li
 from om_api.store.driver.steps import Steps, Verb, batch, by_name, exact
 from om_api.store.memory.adopt import Redacts, adopt
 from om_api.store.memory.content import Content, content
-from om_api.store.memory.decoding import as_generation, message_of
+from om_api.store.memory.decoding import MEMORY, as_generation, memory_mode, message_of
 from om_api.store.memory.keys import Keys, ResourceKeys
 from om_api.store.memory.known import COMPLETE, held_records
 from om_api.store.memory.push import ServerClock
@@ -155,17 +155,22 @@ class Aliasing:
         memory = yield from content(self._keys, scope)
         if scope.thread and memory.epoch:
             raise self._of_its_own(alias)
-        raw, known, sources, quarantine, complete, kept = yield from batch(
+        raw, known, sources, quarantine, counts, kept = yield from batch(
             as_pairs("ZRANGE", of.messages(alias), 0, -1, "WITHSCORES"),
             as_hash("HGETALL", of.known(alias)),
             as_list("ZRANGE", of.sources(alias), 0, -1),
             as_list("LRANGE", of.rejected, 0, -1),
-            as_bool("HEXISTS", of.tokens, COMPLETE),
+            as_hash("HGETALL", of.tokens),
             as_hash("HGETALL", of.working),
         )
         if (messages := self._messages(raw)) is None:
             return None
-        if (raw or sources or memory.epoch) and not complete:
+        own_mode, mode = memory_mode(counts, alias), memory_mode(counts, thread)
+        if own_mode != mode and (raw or held_records(known) or MEMORY + alias.encode() in counts):
+            raise InvalidInputError(
+                f"memory modes of {self._resource} differ: {alias} is {own_mode}, {thread} is {mode}; set one mode for both first"
+            )
+        if (raw or sources or memory.epoch) and COMPLETE.encode() not in counts:
             told = f"not every id of {self._resource} is known yet, as an older version kept it: repeat when the sweep has passed"
             raise StoreError(told, stored=False)
         parted = yield from self._parted(messages, held_records(known), memory, alias, thread)

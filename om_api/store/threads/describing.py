@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from om_api.domain.errors import InvalidInputError, NotFoundError, StoreError
-from om_api.domain.values import ThreadState, is_id, shown
+from om_api.domain.values import MemoryMode, ThreadState, is_id, shown
 from om_api.store.driver.replies import as_hash, as_pairs
 from om_api.store.driver.steps import Steps, Verb, batch
 from om_api.store.memory import clear, reading
@@ -82,25 +82,37 @@ def _heard(
     return {name: max(times.get(name, 0), raw.get(name, 0)) for name in names}
 
 
-def describe(keys: Keys, resource: str, thread: str, fields: Mapping[str, Any], *, archived: bool | None) -> Steps[str]:
-    """Set fields of a thread that there is ("" takes one out), and whether it is archived; which thread it was.
+def describe(
+    keys: Keys, resource: str, thread: str, fields: Mapping[str, Any], *, archived: bool | None = None
+) -> Steps[str]:
+    """Set fields of an existing thread ("" removes one), and whether it is archived; returns its id.
 
-    Raises NotFoundError where there is none.
+    Raises NotFoundError for a thread that does not exist.
     """
+    words = ["" if archived is None else int(archived), "", len(fields)]
+    return (
+        yield from _described(keys, resource, thread, [*words, *(word for pair in fields.items() for word in pair)])
+    )[0]
+
+
+def set_memory_mode(keys: Keys, resource: str, thread: str, memory: MemoryMode) -> Steps[tuple[str, bool]]:
+    """Set a thread's memory mode, also before its first message; returns its id, and whether the mode was another one."""
+    return (yield from _described(keys, resource, thread, ["", memory, 0]))
+
+
+def _described(keys: Keys, resource: str, thread: str, words: Sequence[Any]) -> Steps[tuple[str, bool]]:
     of = keys.of(resource)
     for _ in range(_TRIES):
         names = [of.thread(thread), of.known(thread), of.messages(thread), of.tokens, of.threads]
-        args = [thread, "" if archived is None else int(archived), len(fields)]
-        args += [word for pair in fields.items() for word in pair]
-        done = yield from Verb("describe", names, args, _said)
+        done = yield from Verb("describe", names, [thread, *words], _said)
         if done == "unknown":
             raise NotFoundError(f"{resource} has no thread {thread}: om threads {resource} lists those that there are")
-        if done == "changed":
-            return thread
+        if not done.startswith("="):
+            return thread, done == "changed"
         thread = done.removeprefix("=")
     raise StoreError(f"{resource} has {thread} stand for ever other threads: repeat.", stored=False)
 
 
 def _said(reply: Any) -> str:
-    """`changed`, `unknown`, or = and the thread that it stands for."""
+    """`changed`, `same`, `unknown`, or = and the thread that it stands for."""
     return f"={reply[1].decode()}" if isinstance(reply, list) else reply.decode()

@@ -1941,7 +1941,8 @@ export interface components {
          *         `title_by` is who gave it its title: `observer` where it was suggested, and gives way to the next suggestion. `archived_at`
          *         is 0 for one that is not archived, `last_observed_at` for one of which nothing was activated yet; `copied_from` is what a
          *         copy was made of. `model` is the Actor's, for which it is read since `model_at`, `model_before` the one before; "" where
-         *         nobody named one. `place` is where it stands in the order of activity, to read on behind.
+         *         nobody named one. `memory` is its memory mode: whether it leaves memory, and whether its contexts read it. `place` is where it
+         *         stands in the order of activity, to read on behind.
          */
         ThreadState: {
             id: string;
@@ -1981,6 +1982,11 @@ export interface components {
             model_before: string;
             /** @default 0 */
             model_at: number;
+            /**
+             * @default full
+             * @enum {unknown}
+             */
+            memory: "full" | "off" | "read_only" | "write_only";
         };
         /**
          * ToolCallPart

@@ -32,7 +32,7 @@ def test_messages_in_a_spool_outlive_the_process_and_are_stored_once(world, open
     monkeypatch.setattr(first._connection._endpoint, "ask", _away)
     with capture_logs() as lines:
         receipt = first.add_messages(
-            [{"id": f"m-{n}", "role": "user", "content": f"turn {n}"} for n in range(3)], **place
+            [{"id": f"m-{n}", "role": "user", "content": f"turn {n}"} for n in range(3)], **place, memory="off"
         )
         first.close()
     assert (receipt.held, rows(file), file.stat().st_mode & 0o777) == (("m-0", "m-1", "m-2"), 3, 0o600)
@@ -46,6 +46,7 @@ def test_messages_in_a_spool_outlive_the_process_and_are_stored_once(world, open
         assert [each.id for each in memory.get_context(**place).messages] == ["m-0", "m-1", "m-2"]
         memory.close()
     assert (rows(file), len(world.covering())) == (0, 3)
+    assert world.om.threads("harold")[0].memory == "off"
 
 
 def test_a_spool_holds_redacted_text_and_encrypted_values_that_the_next_process_stores(
@@ -70,7 +71,7 @@ def test_a_row_that_cannot_be_read_stays_and_is_logged(opened, tmp_path):
     opened().close()
     with sqlite3.connect(tmp_path / "spool.db") as database:
         store = Spool(tmp_path / "spool.db", "other")._store
-        database.execute("INSERT INTO held VALUES (7, ?, 'harold', 't-1', 0, x'7b', x'7b7d')", (store,))
+        database.execute("INSERT INTO held VALUES (7, ?, 'harold', 't-1', 0, x'7b', x'7b7d', NULL)", (store,))
     spool = Spool(tmp_path / "spool.db", "other")
     with capture_logs() as lines:
         assert [*spool.read(10)] == []

@@ -32,6 +32,7 @@ from om_api.store.driver.steps import Apart, Batch
 from om_api.store.memory import requests
 from om_api.store.memory import seal as seal_steps
 from om_api.store.memory.known import held_records
+from om_api.store.threads.describing import set_memory_mode
 
 ANEW = ("epoch", "stirred", "stirred_at", "force")  # what a record gets anew, or not at all
 
@@ -53,6 +54,9 @@ def test_every_key_comes_back_as_it_was_and_lives_as_long(store):
     filled(store)
     store.client.hset(store.keys.of("harold").thread("t1"), mapping={"title": "Roofs", "metadata": b"\xff\x00"})
     store.client.rpush(store.keys.of("harold").rejected, b'{"kind":"malformed"}', b"\xff", b'{"kind":"malformed"}')
+    store.run(set_memory_mode(store.keys, "harold", "t3", "off"))
+    push(store, 20, 21, thread="t3")
+    store.run(set_memory_mode(store.keys, "harold", "begins-later", "read_only"))
     before, epoch, file = memory(store), record(store).epoch, exported(store)
     assert import_(store, file, "albert").resource == "albert"
     renamed = {key.replace(b"{albert}", b"{harold}"): value for key, value in memory(store, "albert").items()}
@@ -60,7 +64,7 @@ def test_every_key_comes_back_as_it_was_and_lives_as_long(store):
     assert store.client.pttl(store.keys.of("albert").lock("imported")) == pytest.approx(3_600_000, abs=60_000)
     cleared(store)
 
-    assert astuple(import_(store, file)) == ("harold", 2, 8, 2, 1, 3)
+    assert astuple(import_(store, file)) == ("harold", 4, 10, 2, 1, 3)
     assert memory(store) == before
     assert store.run(verify(store.keys)) == []
     for index in (store.keys.due_observe, store.keys.due_reflect, store.keys.resources):

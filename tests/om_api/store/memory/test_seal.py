@@ -23,6 +23,7 @@ from scene import (
 from om_api.domain.values import Outcome, Scope
 from om_api.store.memory import scope_state
 from om_api.store.memory import seal as seal_steps
+from om_api.store.threads.describing import set_memory_mode
 
 
 def look(store, scope=HAROLD):
@@ -102,6 +103,18 @@ def test_seal_leaves_a_message_raw_that_was_pushed_meanwhile(store):
     assert store.run(interrupted(sealing(store, "c1", 1), "seal", lambda: push(store, 2))) is Outcome.SEALED
     assert store.client.zrange(store.keys.of("harold").messages("t1"), 0, -1) == [member(2)]
     assert counts(store) == {"t1": 10, "#t1": 1, "*": 10}
+
+
+def test_seal_leaves_messages_raw_whose_thread_leaves_no_memory_meanwhile(store):
+    """Breaks when a seal trusts its look: time 0 a chunk of m1 is planned, time 1 its thread is set to leave no memory."""
+    push(store, 1)
+    for mode in ("off", "read_only"):
+        turning = set_memory_mode(store.keys, "harold", "t1", mode)
+        late = interrupted(sealing(store, "c1", 1), "seal", lambda steps=turning: store.run(steps))
+        assert store.run(late) is Outcome.SUPERSEDED, mode
+        assert store.client.zrange(store.keys.of("harold").messages("t1"), 0, -1) == [member(1)], mode
+    store.run(set_memory_mode(store.keys, "harold", "t1", "write_only"))
+    assert store.run(sealing(store, "c1", 1)) is Outcome.SEALED
 
 
 def test_seal_moves_more_members_than_a_slice_whole(store):

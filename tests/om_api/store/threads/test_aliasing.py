@@ -38,6 +38,7 @@ from om_api.store.memory import seal as seal_steps
 from om_api.store.memory.clear import clear_thread
 from om_api.store.memory.known import learn
 from om_api.store.threads.aliases import aliases, resolve, unalias
+from om_api.store.threads.describing import set_memory_mode
 from om_api.store.working import working
 
 SECTIONS = '* common\n<thread id="t2">\n* of two\n</thread>\n<thread id="t1">\n* of one\n</thread>'
@@ -434,3 +435,12 @@ def test_what_came_to_a_name_since_it_is_no_alias_is_not_cleared_with_the_thread
 
     assert (len(members_of(store)), len(members_of(store, "t2"))) == (0, 1)
     assert store.run(verify(store.keys)) == []
+
+
+def test_a_mode_that_is_set_meanwhile_keeps_two_threads_apart(store):
+    """Time 0: two threads of one mode are to be joined. Time 1: one is set to leave no memory. Time 2: nothing is joined."""
+    push(store, 1)
+    push(store, 2, thread="t2")
+    setting = set_memory_mode(store.keys, "harold", "t2", "off")
+    with pytest.raises(InvalidInputError, match="memory modes of harold differ"):
+        store.run(interrupted(aliased(store, "t2", "t1"), "alias", lambda: store.run(setting)))

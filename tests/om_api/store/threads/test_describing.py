@@ -20,7 +20,7 @@ from om_api.domain.errors import InvalidInputError, NotFoundError
 from om_api.domain.values import CopiedFrom
 from om_api.store.audit.verify import verify
 from om_api.store.threads.copying import begin, to_copy
-from om_api.store.threads.describing import ThreadsWanted, describe, listed
+from om_api.store.threads.describing import ThreadsWanted, describe, listed, set_memory_mode
 
 
 def said(store, thread="t1", archived=None, **fields):
@@ -43,6 +43,15 @@ def test_what_is_said_of_a_name_that_becomes_an_alias_is_said_of_its_thread(stor
 
     assert (named, of(store)[b"title"], of(store, "t2")) == ("t1", b"Two", {})
     assert store.run(verify(store.keys)) == []
+
+
+def test_a_thread_that_leaves_memory_again_is_due_at_its_next_push(store):
+    """Time 0: its mode is set to full. Time 1: the client dies before it marks the thread due. Time 2: a message is pushed."""
+    push(store, 1)
+    store.run(set_memory_mode(store.keys, "harold", "t1", "off"))
+    store.client.hset(store.keys.of("harold").tokens, "*wake", 10_000)
+    store.run(set_memory_mode(store.keys, "harold", "t1", "full"))
+    assert push(store, 2).due
 
 
 def test_a_thread_that_was_cleared_is_not_begun_by_what_is_said_of_it(store):
