@@ -140,12 +140,16 @@ async def list_threads(services: ToolServices, asked: ListThreads) -> str:
 
 
 def _thread(thread: ThreadState, at: str) -> str:
-    said = (
-        f"{amount(thread.messages, 'message')} ({thread.tokens} tokens) not noted yet"
-        if thread.messages
-        else "all noted"
-    )
-    parts = [f"{thread.id}: {said}", *([f"last message {at}"] if at else ()), *filter(None, [_one_line(thread.title)])]
+    raw = f"{amount(thread.messages, 'message')} ({thread.tokens} tokens)"
+    said = f"{raw} not noted yet" if thread.messages else "all noted"
+    if not thread.leaves_memory:
+        said = f"{raw}, never noted"
+    mode = f"memory: {thread.memory}" if thread.memory != "full" else ""
+    parts = [
+        f"{thread.id}: {said}",
+        *([f"last message {at}"] if at else ()),
+        *filter(None, [_one_line(thread.title), mode]),
+    ]
     task = _one_line(thread.current_task)
     return escape("; ".join([*parts, *([f"task: {task}"] if task else ())]))
 

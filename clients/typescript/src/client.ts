@@ -6,7 +6,7 @@ import { checkedId, namedId, newId } from "./ids.js";
 import { LastContexts } from "./last_contexts.js";
 import { type Asked, Transport, encoded } from "./transport.js";
 import type {
-  Alias, Aliased, Around, Call, Context, Copied, Diverged, Event, Forced, Format, Generation, KeptMessage, Message, Observation, Options, Place, Recalled,
+  Alias, Aliased, Around, Call, Context, Copied, Diverged, Event, Forced, Format, Generation, KeptMessage, MemoryMode, Message, Observation, Options, Place, Recalled,
   Extracted, HookState, NoteGroup, RecallOptions, Receipt, Redacted, Stats, Synced, Thread, ThreadChange, WorkingChange, WorkingMemory,
 } from "./types.js";
 import { Unsent, type Waiting } from "./waiting.js";
@@ -18,6 +18,8 @@ const LONGEST_WAIT_S = 60;
 export interface AddOptions extends Place, Call {
   /** Let a message take the place of the raw one of its id that says something else; it never waits for a memory that is away. */
   replace?: boolean;
+  /** Set the memory mode of the threads that the messages are of, before they are added. */
+  memory?: MemoryMode;
 }
 
 export interface ContextOptions<F extends Format> extends Place, Call {
@@ -93,13 +95,14 @@ export class ObservationalMemory {
    * Where it replaces stored messages, as after an edit, an undo or a new answer, `diverged` says what happens: "follow" (the
    * default) retracts these, "copy" continues in a copy of the thread, whose id is `thread_id`, "keep" adds what is new beside them.
    *
-   * While the memory is away and it fails open, nothing waits: the next sync brings it all.
+   * `memory` sets the thread's memory mode first. While the memory is away and it fails open, nothing waits: the next sync brings it all.
    */
-  async sync(messages: readonly Message[], options: Place & Call & { diverged?: Diverged } = {}): Promise<Synced> {
+  async sync(messages: readonly Message[], options: Place & Call & { diverged?: Diverged; memory?: MemoryMode } = {}): Promise<Synced> {
     const { resource, thread } = this.#place(options);
     try {
       if (this.#unsent.all.length) await this.#sentAfterThoseThatWait([], options);
-      const body = { messages: messages.map(bare), ...(options.diverged ? { diverged: options.diverged } : {}) };
+      const { diverged, memory } = options;
+      const body = { messages: messages.map(bare), ...(diverged ? { diverged } : {}), ...(memory ? { memory } : {}) };
       const found = await this.#transport.json<Synced>(`${pathOf(resource, thread)}/sync`, { method: "POST", body, ...this.#call(options) });
       this.#away = false;
       return found;
@@ -161,7 +164,7 @@ export class ObservationalMemory {
     return this.#every(`${this.#of(options.resourceId)}/threads`, { order: options.order, archived: options.archived }, options);
   }
 
-  /** Give a thread a title (none: one is suggested again), metadata, or have it out of sight until it gets a message. */
+  /** Give a thread a title (none: one is suggested again), metadata or a memory mode, or hide it until it gets a message. */
   async setThread(change: ThreadChange, options: Place & Call = {}): Promise<Thread> {
     const { resource, thread } = this.#place(options);
     return this.#transport.json(pathOf(resource, thread), { method: "PATCH", body: change, ...this.#call(options) });
@@ -350,7 +353,7 @@ export class ObservationalMemory {
   }
 
   /** Messages with their ids and places; throws InvalidInputError, which says by position which one cannot be. */
-  #ready(messages: readonly Message[], options: Place): Waiting[] {
+  #ready(messages: readonly Message[], options: AddOptions): Waiting[] {
     return messages.map((given, n) => {
       if (typeof given !== "object" || given === null || Array.isArray(given)) {
         throw new InvalidInputError(`messages[${n}] is ${Array.isArray(given) ? "a list" : typeof given}, no message: pass {role, content}; nothing was sent`);
@@ -358,7 +361,7 @@ export class ObservationalMemory {
       try {
         const own = given as Place & { id?: unknown };
         const place = this.#place({ ...pick(options), ...pick(own) });
-        return { ...place, message: { ...bare(given), id: own.id ?? newId() } };
+        return { ...place, message: { ...bare(given), id: own.id ?? newId() }, memory: options.memory };
       } catch (error) {
         throw new InvalidInputError(`messages[${n}]: ${(error as Error).message}; nothing was sent`, { cause: error });
       }
@@ -400,7 +403,8 @@ export class ObservationalMemory {
     for (const some of batches(ready)) {
       try {
         const path = `${pathOf(some[0]!.resource, some[0]!.thread)}/messages`;
-        const body = { messages: some.map((each) => each.message), ...(options.replace ? { replace: true } : {}) };
+        const { memory } = some[0]!;
+        const body = { messages: some.map((each) => each.message), ...(options.replace ? { replace: true } : {}), ...(memory ? { memory } : {}) };
         added(receipt, await this.#transport.json(path, { method: "POST", body, ...this.#call(options) }));
         kept = true;
       } catch (error) {
@@ -459,7 +463,7 @@ function* batches(ready: readonly Waiting[]): Generator<Waiting[]> {
   let [some, size]: [Waiting[], number] = [[], 0];
   for (const each of ready) {
     const own = encoded(each.message).length;
-    const other = some[0] && placed(some[0].resource, some[0].thread) !== placed(each.resource, each.thread);
+    const other = some[0] && (placed(some[0].resource, some[0].thread) !== placed(each.resource, each.thread) || some[0].memory !== each.memory);
     if (some.length && (other || some.length >= BATCH || size + own > BATCH_CHARACTERS)) {
       yield some;
       [some, size] = [[], 0];

@@ -14,6 +14,8 @@ export type Receipt = Schemas["Added"] & { held?: string[]; dropped?: string[] }
 export type Synced = Schemas["SyncedHistory"] & { unavailable?: true };
 /** What happens where a history replaces stored messages. */
 export type Diverged = NonNullable<Schemas["GivenHistory"]["diverged"]>;
+/** Whether a thread leaves memory, and whether its contexts show it. */
+export type MemoryMode = NonNullable<Schemas["ThreadState"]["memory"]>;
 export type ContextBlock = Schemas["ContextBlock"];
 export type KeptMessage = Schemas["KeptMessage"];
 export type Recalled = Schemas["RecallAnswer"];

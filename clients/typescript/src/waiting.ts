@@ -1,9 +1,13 @@
 /** Messages that wait in this process for a memory that is away: bounded, and what did not fit is counted. */
 
+import type { MemoryMode } from "./types.js";
+
 export interface Waiting {
   readonly resource: string;
   readonly thread: string;
   readonly message: Record<string, unknown>;
+  /** The memory mode that its thread is given with it. */
+  readonly memory?: MemoryMode | undefined;
 }
 
 const MOST = 1_000;

@@ -96,6 +96,16 @@ test("an Actor tells a shared memory something by a tool, once", async () => {
   assert.match(await memory.answerShare({ text: "We ship in May.", with: "org" }, place), /permitted is its-team/);
 });
 
+test("a memory mode is set with messages, with a history, and for a thread", async () => {
+  const place = fresh();
+  await memory.addMessage(user("One."), { ...place, memory: "off" });
+  await memory.sync([user("Two.")], { ...place, threadId: "t-2", memory: "read_only" });
+  const third = await memory.setThread({ memory: "write_only" }, { ...place, threadId: "t-3" });
+
+  assert.deepEqual((await memory.threads(place)).map((each) => each.memory), ["off", "read_only"]);
+  assert.equal(third.memory, "write_only");
+});
+
 test("a thread is named, put away, copied, and known by another name", async () => {
   const place = fresh(), other = { ...place, threadId: "t-2" };
   await memory.addMessage({ ...user("The roof leaks."), ...place });

@@ -1,7 +1,7 @@
 """`om push`: keep one message."""
 
 import sys
-from typing import Any
+from typing import Any, get_args
 
 import click
 import msgspec
@@ -12,6 +12,7 @@ from om_api.client.receipts import Receipt
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.messages import ROLES
 from om_api.domain.texts.surrogates import decode_json, whole_text
+from om_api.domain.values import MemoryMode
 from om_api.domain.vendors.message import ROLES as VENDORS_ROLES
 
 
@@ -32,6 +33,7 @@ from om_api.domain.vendors.message import ROLES as VENDORS_ROLES
 )
 @click.option("--id", "name", metavar="ID", callback=checked, help="The message's id; one is made if you name none.")
 @click.option("--timestamp", help="When it was said: ISO 8601 or Unix; now if you do not say.")
+@click.option("--memory", type=click.Choice(get_args(MemoryMode)), help="Set the thread's memory mode first.")
 @click.option("--replace", is_flag=True, help="Put it in the place of what its id says otherwise, while that is raw.")
 @json_option
 def push(
@@ -43,6 +45,7 @@ def push(
     role: str | None,
     name: str | None,
     timestamp: str | None,
+    memory: MemoryMode | None,
     replace: bool,
     as_json: bool,
 ) -> None:
@@ -60,7 +63,8 @@ def push(
     given = _read(content) if message else {"role": role or "user", "content": content}
     said = {**given, **({"id": name} if name else {}), **({"timestamp": timestamp} if timestamp else {})}
     with target.memory() as om:
-        receipt = om.add_message({**said, "thread_id": thread, "resource_id": resource}, replace=replace)
+        placed = {**said, "thread_id": thread, "resource_id": resource}
+        receipt = om.add_message(placed, replace=replace, memory=memory)
     _tell(receipt, as_json)
     if receipt.changed:
         sys.exit(1)

@@ -16,7 +16,7 @@ from om_api.client.syncing import Diverged
 from om_api.domain.learned import learned
 from om_api.domain.messages import MAX_TOKENS, TOO_LONG
 from om_api.domain.texts.surrogates import decode_json
-from om_api.domain.values import ID_PATTERN
+from om_api.domain.values import ID_PATTERN, MemoryMode
 from om_api.domain.wire import MAX_DEPTH
 from om_api.http.requests.content_parts import CONTENT
 from om_api.http.serving.limits import MAX_BATCH, MAX_HISTORY, MAX_MESSAGE
@@ -51,12 +51,16 @@ class GivenMessage(BaseModel):
     type: str | None = Field(None, description="what an item of OpenAI's Responses API is")
 
 
+MODE = "the thread's memory mode: whether it leaves memory, and whether its contexts show it; left out, it stays"
+
+
 class _Asked(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     replace: bool = Field(
         default=False, description="have what says something else take the place of what is still raw"
     )
+    memory: MemoryMode | None = Field(None, description=MODE)
 
 
 class GivenMessages(_Asked):
@@ -69,6 +73,7 @@ class _AskedOfHistory(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     diverged: Diverged = Field(default="follow", description="what happens where the history replaces stored messages")
+    memory: MemoryMode | None = Field(None, description=MODE)
 
 
 class GivenHistory(_AskedOfHistory):
@@ -88,11 +93,13 @@ class _Body(msgspec.Struct, forbid_unknown_fields=True):
 @learned
 class _HistoryBody(_Body):
     diverged: Any = "follow"
+    memory: Any = None
 
 
 @learned
 class _PushBody(_Body):
     replace: Any = False
+    memory: Any = None
 
 
 def take(body: bytes, kind: type[Given] = GivenMessages) -> Given:

@@ -133,7 +133,10 @@ async def add_messages(
     in `stored` what became of it.
     """
     receipt = await memory(request).add_messages(
-        _messages(given.messages, resource, thread), replace=given.replace, pusher=key_of(request).pusher
+        _messages(given.messages, resource, thread),
+        replace=given.replace,
+        memory=given.memory,
+        pusher=key_of(request).pusher,
     )
     shown = {name: getattr(receipt, name) for name in Added.__struct_fields__}
     return reply(Added(**{**shown, "changed": _changed(receipt.changed)}))
@@ -160,6 +163,7 @@ async def sync(
         resource,
         thread,
         diverged=given.diverged,
+        memory=given.memory,
         pusher=key_of(request).pusher,
     )
     return await rendered(lambda: SyncedHistory(**{**found._asdict(), "changed": _changed(found.changed)}))

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Body, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from om_api.domain.api_keys import Role
-from om_api.domain.values import ID_PATTERN, Outcome, ThreadState
+from om_api.domain.values import ID_PATTERN, MemoryMode, Outcome, ThreadState
 from om_api.http.requests import examples
 from om_api.http.requests.app_state import memory, memory_of
 from om_api.http.requests.guard import Guarded, bound, key_of, needs
@@ -50,6 +50,7 @@ class ThreadChange(BaseModel):
     )
     metadata: dict[str, Any] | None = Field(None, description="an object of your own, of at most 4,096 bytes")
     archived: bool | None = Field(None, description="out of sight until it gets a message")
+    memory: MemoryMode | None = Field(None, description="its memory mode, also before its first message")
 
 
 class AliasOf(BaseModel):
@@ -72,7 +73,11 @@ class CopyWanted(BaseModel):
     to_resource: str | None = Field(None, pattern=_ID, description="of another resource")
 
 
-_CHANGE = {"title": {"value": {"title": "The roof"}}, "archive": {"value": {"archived": True}}}
+_CHANGE = {
+    "title": {"value": {"title": "The roof"}},
+    "archive": {"value": {"archived": True}},
+    "mode": {"value": {"memory": "off"}},
+}
 _COPY = {"fork": {"value": {"to": "thread-1b", "until": "m-12"}}}
 _OF = {"alias": {"value": {"thread_id": "thread-1"}}}
 _ALIASED = Aliased(alias="chat-2", thread="thread-1", messages=3, known=1, observations=0)
@@ -97,7 +102,7 @@ async def change_thread(
     thread: ThreadId,
     wanted: Annotated[ThreadChange, Body(openapi_examples=_CHANGE)],
 ) -> Response:
-    """Give a thread a title, metadata, or have it out of sight until it gets a message. No suggestion replaces a title."""
+    """Give a thread a title, metadata or a memory mode, or hide it until it gets a message. No suggestion replaces a title."""
     om = await memory_of(request, resource)
     return reply(await om.set_thread(resource, thread, **wanted.model_dump(), by=key_of(request).id))
 

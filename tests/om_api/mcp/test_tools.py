@@ -27,6 +27,8 @@ def test_what_is_added_is_read_and_a_call_that_is_repeated_keeps_nothing_twice(h
     assert not any(answer.failed for answer in answers)
     assert [message.content for message in world.om.messages("harold", "t-2")] == [HELLO["content"]]
     assert [line.split(":")[0] for line in host("list_threads").text.splitlines()] == ["t-1", "t-2"]
+    world.om.set_thread("harold", "t-2", memory="off")
+    assert host("list_threads").text.splitlines()[1].endswith("; memory: off")
     assert host("list_threads", cursor="t-99").text == "There is no thread of harold behind this cursor."
 
 

@@ -193,7 +193,7 @@ export interface paths {
         head?: never;
         /**
          * Change Thread
-         * @description Give a thread a title, metadata, or have it out of sight until it gets a message. No suggestion replaces a title.
+         * @description Give a thread a title, metadata or a memory mode, or hide it until it gets a message. No suggestion replaces a title.
          */
         patch: operations["change_thread"];
         trace?: never;
@@ -1198,6 +1198,11 @@ export interface components {
              * @enum {string}
              */
             diverged: "follow" | "copy" | "keep";
+            /**
+             * Memory
+             * @description the thread's memory mode: whether it leaves memory, and whether its contexts show it; left out, it stays
+             */
+            memory?: ("full" | "off" | "write_only" | "read_only") | null;
             /** Messages */
             messages: components["schemas"]["GivenMessage"][];
         };
@@ -1276,6 +1281,11 @@ export interface components {
              * @default false
              */
             replace: boolean;
+            /**
+             * Memory
+             * @description the thread's memory mode: whether it leaves memory, and whether its contexts show it; left out, it stays
+             */
+            memory?: ("full" | "off" | "write_only" | "read_only") | null;
             /** Messages */
             messages: components["schemas"]["GivenMessage"][];
         };
@@ -1931,6 +1941,11 @@ export interface components {
              * @description out of sight until it gets a message
              */
             archived?: boolean | null;
+            /**
+             * Memory
+             * @description its memory mode, also before its first message
+             */
+            memory?: ("full" | "off" | "write_only" | "read_only") | null;
         };
         /**
          * ThreadState

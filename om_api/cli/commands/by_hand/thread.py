@@ -1,5 +1,7 @@
 """`om threads` and `om thread`: which conversations there are, what they are called, and which names stand for them."""
 
+from typing import get_args
+
 import click
 import msgspec
 
@@ -9,7 +11,7 @@ from om_api.cli.output import as_time, json_option, note, print_json, print_outc
 from om_api.cli.target import Target, checked, command, examples, resource_argument, thread_argument
 from om_api.client.memory import ObservationalMemory
 from om_api.domain.errors import InvalidInputError, NotFoundError
-from om_api.domain.values import Outcome, ThreadState
+from om_api.domain.values import MemoryMode, Outcome, ThreadState
 from om_api.store.threads.describing import Order
 
 
@@ -47,7 +49,7 @@ def _noted(thread: ThreadState) -> str | None:
 
 @click.group(epilog=examples('om thread title harold thread-1 "The roof"', "om thread alias harold chat-2 thread-1"))
 def thread() -> None:
-    """Show a thread, give it a title or metadata, archive it, copy it, or have another name stand for it."""
+    """Show a thread, give it a title, metadata or a memory mode, archive it, copy it, or have another name stand for it."""
 
 
 @command("om thread show harold thread-1", "om thread show harold thread-1 --json", of=thread)
@@ -115,6 +117,21 @@ def _field(text: str) -> tuple[str, object]:
         return name, msgspec.json.decode(value) if value else None
     except msgspec.DecodeError:
         return name, value
+
+
+@command("om thread memory harold thread-1 off", of=thread, audited="thread_changed")
+@resource_argument
+@thread_argument
+@click.argument("mode", type=click.Choice(get_args(MemoryMode)))
+@json_option
+def memory(target: Target, resource: str, thread: str, mode: MemoryMode, as_json: bool) -> None:
+    """Set a thread's memory mode, also before its first message.
+
+    full: its messages are observed, and its contexts show the memory. off: neither. write_only: its contexts start without
+    memory. read_only: it leaves no memory.
+    """
+    with target.memory() as om:
+        _print(om.set_thread(resource, thread, memory=mode, by=somebody() or ""), as_json)
 
 
 @command("om thread archive harold thread-1", of=thread, audited="thread_changed")

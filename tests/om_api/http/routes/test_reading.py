@@ -126,6 +126,18 @@ def test_groups_are_listed_in_pages_and_read_by_their_names(world, ask, walk):
     assert "a month such as" in problem(ask("GET", f"{HAROLD}/groups/..%5cx"), 422)["detail"]
 
 
+def test_a_memory_mode_is_set_with_messages_and_for_a_thread(ask, using, world):
+    said, writer = {"messages": [{"role": "user", "content": "one"}], "memory": "off"}, using("writer", "harold")
+    assert writer("POST", f"{AT}/a/messages", json=said).status_code == 200
+    assert writer("POST", f"{AT}/b/sync", json={**said, "memory": "read_only"}).status_code == 200
+    assert writer("PATCH", f"{AT}/c", json={"memory": "write_only"}).json()["memory"] == "write_only"
+    assert {each["id"]: each["memory"] for each in ask("GET", AT).json()["items"]} == {"a": "off", "b": "read_only"}
+    for path, how in ((f"{AT}/a/messages", "POST"), (f"{AT}/a/sync", "POST"), (f"{AT}/a", "PATCH")):
+        refused = writer(how, path, json={"memory": "Off"} if how == "PATCH" else {**said, "memory": "Off"})
+        assert (refused.status_code, "'full', 'off', 'write_only' or 'read_only'" in refused.text) == (422, True), path
+    assert len(world.covering()) == 2
+
+
 def test_a_thread_is_named_archived_listed_in_an_order_and_copied(ask, using, world):
     for n, (name, text) in enumerate((("a", "one"), ("b", "two"))):
         world.say(text, thread=name, timestamp=1_763_600_000_000 + n)

@@ -116,6 +116,18 @@ def test_a_thread_is_named_and_shown(om, om_json, talked):
     assert "write NAME=VALUE" in om("thread", "meta", "harold", "a", "project").stderr
 
 
+def test_a_thread_gets_a_memory_mode(om, om_json, talked):
+    assert om_json("thread", "memory", "harold", "a", "off")["memory"] == "off"
+    om("push", "harold", "new", "three", "--memory", "read_only")
+    assert {each["id"]: each["memory"] for each in om_json("threads", "harold")} == {
+        "a": "off",
+        "b": "full",
+        "new": "read_only",
+    }
+    refused = om("thread", "memory", "harold", "a", "none")
+    assert (refused.exit_code, "'full', 'off', 'write_only', 'read_only'" in refused.stderr) == (2, True)
+
+
 def test_an_archived_thread_is_listed_where_it_is_asked_for(om, om_json, talked):
     om("thread", "archive", "harold", "a")
     now, archived = om_json("threads", "harold"), om_json("threads", "harold", "--archived")
