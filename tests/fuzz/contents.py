@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from fuzz.checker import BrokenError, Held
+from fuzz.checker import BrokenError, Held, silent
 from fuzz.pieces import Form, Kept, Piece, goes_on, pieces, uncounted
 
 _AT_ONCE = 40  # words of one query
@@ -173,7 +173,9 @@ class Contents:
 
 def check_recall(om: Any, resource: str, held: Held, ever: Iterable[str]):
     """Ask for every name that a text of this resource has, and for every one that had: those that are kept are found."""
+    apart = silent(held)  # whose raw messages no recall finds that does not name their thread
     kept = {name: some for name, some in pieces(held).items() if not uncounted(held, some)}
+    kept = {name: some for name, some in kept.items() if not any(each.raw and each.thread in apart for each in some)}
     said = {piece.id: set(_WORD.findall(piece.form.text)) for some in kept.values() for piece in some}
     there = {piece.id for some in pieces(held).values() for piece in some}
     there |= {each["id"] for each in held.everything("reflected") if each.get("group")}  # these are found with messages

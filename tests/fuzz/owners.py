@@ -90,6 +90,16 @@ def clear_thread(game):
     game.begin("clear thread", work)
 
 
+@verb(3, "a thread leaves no memory, or does again", counted="describe.lua")
+def set_memory(game):
+    om, place, mode = game.world.om, (game.resource, game.thread), game.dice.choice(["full", "full", "read_only"])
+
+    def work():
+        om.set_thread(*place, memory=mode)
+
+    game.begin("set memory mode", work)
+
+
 @verb(3.5, "forget")
 def forget(game):
     game.go_where("observations")
