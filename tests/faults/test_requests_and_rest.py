@@ -32,7 +32,7 @@ def test_a_request_made_while_an_activation_is_due_is_answered_when_its_messages
     assert (_requests(world), _raw(world)) == ([], 0)
 
 
-def test_who_asked_for_notes_of_what_is_cleared_meanwhile_hears_superseded(client, prefix_for):
+def test_observe_answers_superseded_if_the_memory_is_cleared_meanwhile(client, prefix_for):
     """Time 0: its chunk is asked about. Time 5: the owner clears the memory, or the thread. Time 9: the request is gone."""
     for n, clears in enumerate((("harold",), ("harold", "t-1"), None)):
         world = World(client, prefix_for(n))

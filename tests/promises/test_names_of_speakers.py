@@ -17,7 +17,7 @@ GROUP = [
 ]
 
 
-def test_the_actor_is_told_who_speaks_by_each_providers_own_field_or_before_the_text():
+def test_names_of_speakers_reach_the_actor_as_the_providers_field_or_before_the_text():
     made = context(*GROUP, ("user", [{"type": "image", "url": "https://x.example/a.png"}], "Alice"))
     alice, bob, planner, picture = made.as_openai()
     assert alice == {"role": "user", "name": "Alice", "content": "I am allergic to nuts since 2019."}
@@ -35,7 +35,7 @@ def test_the_actor_is_told_who_speaks_by_each_providers_own_field_or_before_the_
     assert 'assistant: Assistant "planner": Noted.' in made.text
 
 
-def test_the_observer_and_the_notes_are_told_who_speaks():
+def test_names_of_speakers_reach_the_observer_and_the_notes():
     messages = [Message(role=role, content=said, name=name, at=AT) for role, said, name in GROUP]
     shown = format_messages(messages, "UTC", len)
     assert "Alice (9:15 AM): I am allergic" in shown

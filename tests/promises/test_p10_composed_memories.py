@@ -50,7 +50,7 @@ def test_what_others_have_not_noted_does_not_stand_beside_what_is_recalled_eithe
 
 
 def test_a_memory_that_cannot_be_read_is_left_out_and_shuts_out_no_other(house, client):
-    """One writer of a composed memory can break its own keys: whoever shows it is served all others."""
+    """One writer of a composed memory can break its own keys: readers still get all other memories."""
     house.say("hello")
     name, also = house.services.keys.of("team-blue").observations(Scope("team-blue")), ["team-blue", "org"]
     client.rename(name, f"{name}:aside")

@@ -110,7 +110,7 @@ def test_it_is_shared_once_whatever_is_repeated_or_crashes_between(house, monkey
 
 
 def test_share_joins_broken_lines_skips_empty_ones_and_redacts_no_owner(house, client, prefix, tmp_path):
-    """An id may look like an e-mail address: it is added after redaction, so that readers see whose the note is."""
+    """An id may look like an e-mail address: it is added after redaction, so that readers see the note's owner."""
     house(team="redaction: {before: store}, composed_by: ['*'], shared_by: ['*']")
     (tmp_path / "agents/harold").rename(tmp_path / "agents/anna@example.org")
     said = answer("ask bo@example.org\\nin May", "🟡", "We ship in May")

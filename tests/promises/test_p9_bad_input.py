@@ -51,7 +51,7 @@ def test_an_unobservable_message_is_found_by_halving_and_a_placeholder_tells_the
     assert world.om.stats("harold").rejected == 1
 
 
-def test_a_message_that_freezes_whoever_observes_it_is_found_by_its_crashes_and_others_go_on(world):
+def test_a_message_that_freezes_its_worker_is_found_by_its_crashes_and_others_go_on(world):
     """Breaks when a chunk that froze two workers is begun once more: the next worker freezes too."""
     said = world.say(*[f"message {n}" for n in range(3)], "poison", tokens=100)
     echo, crashes = world.model.complete, []

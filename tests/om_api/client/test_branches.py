@@ -153,7 +153,7 @@ def test_retracted_messages_are_found_with_their_mark(world):
     assert not world.context("t-2").recalled
 
 
-def test_what_is_retracted_is_carried_along(world):
+def test_retracted_messages_stay_retracted_in_exports_and_aliases(world):
     """In a file, into the thread that an alias stands for, and into no copy; what is forgotten has no mark left."""
     sync(world, "hi?", "t-3")
     sync(world, "a? b")
@@ -173,7 +173,7 @@ def test_what_is_retracted_is_carried_along(world):
     assert world.client.hget(known, "@") is None
 
 
-def test_verify_names_what_is_retracted_and_unknown(world):
+def test_verify_names_retracted_messages_that_are_unknown(world):
     sync(world, "a? b")
     world.client.hset(world.services.keys.of("harold").known("t-1"), "@", b"1234567r")
     assert [each.what for each in world.om.verify()] == ["retracts 1 messages whose ids it does not know"]

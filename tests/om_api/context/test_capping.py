@@ -62,7 +62,7 @@ def test_a_cap_bounds_everything_and_says_what_it_left_out():
     assert "m38" in {message.id for message in capped.messages}
 
 
-def test_the_beginning_stands_still_while_messages_come():
+def test_the_beginning_of_a_context_does_not_change_with_each_message():
     read = full()
     beginnings = set()
     for n in range(2, 40, 2):

@@ -143,7 +143,7 @@ def test_compare_knows_the_same_in_another_form_and_what_has_changed():
     assert compare(known("", "user"), message("hello", "assistant")) is Said.CHANGED
 
 
-def test_what_is_said_over_and_over_is_matched_within_a_bound():
+def test_repeated_sentences_are_matched_within_a_bound():
     """A sync of 2,000 messages of three words over and over took minutes."""
     own, theirs, effort = "ab" * 60, "abc" * 40, Effort(9_000)
     found = opcodes(own, theirs, effort)

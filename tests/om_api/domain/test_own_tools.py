@@ -79,7 +79,7 @@ def test_recall_does_not_find_its_own_calls_raw_or_in_segments(world, plainly):
     assert ("passport" in notes, "Thread t-1" in notes, "recall" in notes) == (True, False, False)
 
 
-def test_a_late_result_is_known_by_the_call_in_an_earlier_chunk(world):
+def test_a_late_result_is_matched_with_its_call_in_an_earlier_chunk(world):
     """The id of a call that is sealed without its result is stored with its thread; a reindexed chunk asks for it too."""
 
     def say(turn):

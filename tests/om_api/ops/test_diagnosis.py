@@ -52,7 +52,7 @@ def test_what_a_server_tells_is_judged():
         assert all(finding.do for finding in found if finding.level != OK)
 
 
-def test_why_a_store_refuses_writes_is_said_once_and_no_worker_is_called_dead_for_it():
+def test_a_store_that_refuses_writes_is_reported_once_and_no_worker_as_dead():
     for told, about in [({"used_memory": "10001"}, "memory"), ({"role": "slave"}, "server")]:
         for refuses in (False, True):
             found = [each for each in diagnosis.of_server({**WELL, **told}, "always", refuses=refuses) if each.trouble]

@@ -137,7 +137,7 @@ def test_a_broken_file_can_be_mended_and_a_broken_base_comes_first(folder):
     assert "correct it first" in refused(settings, "harold", wanted(message_threshold=5000))
 
 
-def test_a_change_is_refused_that_implies_or_copies_what_belongs_to_somebody_else(folder):
+def test_a_change_that_implies_or_copies_a_setting_of_another_owner_is_refused(folder):
     """Catches a copy of a glob's entry that keeps a budget for good, and a removal that puts another one in force."""
     folder.agent("worker-*", om("priority: 2, ttl_days: 4"))
     folder.agent("worker-1", om("ttl_days: 5"))

@@ -45,7 +45,7 @@ def test_a_failure_has_a_kind_by_which_it_is_counted_and_who_is_turned_away_had_
         assert isinstance(fault(ASKED, error), TurnedAwayError) is expected, (error, expected)
 
 
-def test_what_is_larger_than_a_models_window_is_told_from_other_refusals_by_the_words_of_providers():
+def test_a_request_over_the_models_window_is_recognised_by_each_providers_error():
     for text in (
         "This model's maximum context length is 32000 tokens. However, your messages resulted in 41000 tokens.",
         "Your input exceeds the context window of this model. Please adjust your input and try again.",

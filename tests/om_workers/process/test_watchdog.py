@@ -65,7 +65,7 @@ def _report(store, *units, by="f1"):
     CrashReport(connection, store.keys, events).send(Freeze(by, 7, 5.0, [list(each) for each in units]))
 
 
-def test_a_report_blames_chunks_that_wait_once_and_puts_off_what_is_no_chunks(store):
+def test_a_crash_report_counts_waiting_chunks_once_and_defers_other_work(store):
     seal(store, "c1", 1)
     ready(store, "c2", 2)
     store.run(due.mark(store.keys.due_reflect, ["harold"]))
@@ -98,7 +98,7 @@ FREEZING = """
 
 
 @pytest.mark.nightly
-def test_a_process_that_holds_its_gil_is_ended_with_its_stacks_and_told_in_the_store(own_store, store, server_url):
+def test_a_process_that_holds_its_gil_is_ended_and_its_stacks_are_reported(own_store, store, server_url):
     seal(store, "c1", 1)
     environ = {**inherited(), "OM_REDIS_URL": server_url, "OM_PREFIX": os.environ["OM_PREFIX"]}
     done = subprocess.run([sys.executable, "-c", textwrap.dedent(FREEZING)], env=environ, text=True, capture_output=True,

@@ -52,7 +52,7 @@ def test_a_prompt_that_is_repeated_is_no_note_task_or_suggestion_in_every_varian
     assert (said.text, said.current_task, said.suggested_response) == ("", "", "")
 
 
-def test_what_a_message_said_stays_a_note_though_it_stands_in_the_prompt_and_the_rest_of_an_answer_stays():
+def test_a_note_of_a_message_stays_although_the_prompt_contains_it():
     notes = "* 🔴 (09:00) I run a bookshop in Ghent, my two employees are Lotte and Bram, I said on Nov 2"
     assert parse_reflector(GHENT, (), AnswerFilter.of(reflecting(notes))).text == GHENT
     assert parse_reflector(GHENT, (), AnswerFilter.of(reflecting("* 🔴 User lives in Ghent"))).text == ""
@@ -70,7 +70,7 @@ def test_what_a_message_said_stays_a_note_though_it_stands_in_the_prompt_and_the
     assert [line.kind for line in said.hollow] == ["echo", "nothing"]
 
 
-def test_refusals_and_nothing_are_known_in_many_ways_and_what_only_begins_like_them_is_not():
+def test_refusals_and_empty_answers_are_recognised_in_many_forms_and_similar_facts_are_not():
     hollow = {
         "refusal": ["I'm sorry, I cannot help with that.", "Sorry, but I can't assist with this request.", "I can’t do that.",
                     "As an AI language model, I am unable to process this.", "* I am not able to summarize this chat.",

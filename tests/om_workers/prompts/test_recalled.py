@@ -126,7 +126,7 @@ def test_what_looks_like_memory_is_heard_to_the_last_byte_and_memory_is_that_of_
     assert (answer.text, answer.readable) == ("", True)
 
 
-def test_json_nested_too_deeply_stays_and_what_stands_beside_it_is_replaced():
+def test_json_nested_too_deeply_stays_and_text_next_to_it_is_replaced():
     quotes = ['"', *("\\" + "u005c" * depth + "u0022" for depth in range(259))]
     deep = "".join([*quotes, "observations id=", *reversed(quotes)])
 

@@ -90,7 +90,7 @@ def test_a_fact_is_still_there_when_it_is_written_another_way():
     assert not Evidence(["Date: Dec 5 - Dec 9, 2025"]).has(fact, within=True)
 
 
-def test_a_text_is_not_searched_for_what_is_none_of_its_words(monkeypatch):
+def test_a_text_is_searched_only_for_its_words(monkeypatch):
     searched, held = [], evidence.holds_word
     monkeypatch.setattr(evidence, "holds_word", lambda *given: searched.append(given[1]) or held(*given))
     found = Evidence(["xORD4821 xORD-4821 A-77 B-78"])

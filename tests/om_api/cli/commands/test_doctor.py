@@ -166,7 +166,7 @@ def test_health_finds_the_role_by_the_command_line():
 
 
 def test_health_says_why_a_process_is_unhealthy(bare, tmp_path, monkeypatch):
-    """A beat sends something every ten seconds; the port of the API answers nobody."""
+    """A beat touches its file every ten seconds; no process listens at the API's port."""
     monkeypatch.setenv("OM_API_PORT", str(reserve_port()))
     monkeypatch.setenv("OM_BEAT_FILE", str(tmp_path / "beat"))
     for seconds, code, says in ((None, 1, "does not exist"), (120, 1, "120 s ago"), (5, 0, "beat: healthy")):

@@ -43,7 +43,7 @@ def test_a_message_holds_no_lone_surrogate():
     assert message.content == [{"type": "tool-result", "tool_call_id": WHOLE, "result": {WHOLE: WHOLE}}]
 
 
-def test_a_history_with_lone_surrogates_is_stored_and_known_again(world):
+def test_a_history_with_lone_surrogates_is_stored_and_recognised(world):
     memory, history = world.om, []
     for n, turn in enumerate(TURNS):
         history.append(turn)

@@ -112,7 +112,7 @@ def test_what_is_large_is_taken_up_in_a_thread_and_kept_as_it_was_said(ask, thre
     assert threads == ["heavy"] * 2
 
 
-def test_what_is_redacted_is_taken_up_in_a_thread(settings, ring, monkeypatch):
+def test_redacted_pushes_are_prepared_off_the_event_loop(settings, ring, monkeypatch):
     """The search for cards in 200 kB took 14 s of the event loop, while all others waited."""
     seen, redact = set(), Redactor.message
 

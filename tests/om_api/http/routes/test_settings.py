@@ -81,8 +81,8 @@ def test_what_could_not_be_in_force_is_a_422_that_says_what_is_permitted(ask, fi
         assert "hush" not in reply.json()["detail"]
 
 
-def test_every_setting_is_changed_by_its_owner_through_every_door_and_by_nobody_else(using, settings):
-    """The matrix of settings, roles and doors, from the declaration beside each field alone."""
+def test_only_its_owner_changes_a_setting_through_every_interface(using, settings):
+    """The matrix of settings, roles and interfaces, from the declaration of each field alone."""
     own = {dotted(path): owner_of(path) for path in SETTINGS if not is_system_wide(path)}
 
     def beyond(owner):

@@ -43,7 +43,7 @@ def test_begin_counts_attempts_of_a_chunk_that_waits(store):
         assert [store.run(chunks_steps.begin(store.keys, "harold", name)) for name in ("c2", "c9")] == [None, None]
 
 
-def test_a_chunk_that_crashed_two_workers_is_begun_no_more_and_each_half_after_one_crash_of_its_own(store):
+def test_a_chunk_is_not_started_after_two_crashes_and_each_half_after_one_more(store):
     seal(store, "c1", 1, 2)
     begin, crash = chunks_steps.begin(store.keys, "harold", "c1"), chunks_steps.crashed
     assert store.run(crash(store.keys, "harold", "c1", "f1")) == (1, "t1", 2, 20)
