@@ -9,6 +9,7 @@ from om_api.client import recalling
 from om_api.client.core import Core
 from om_api.client.recalling import unanswered
 from om_api.domain.values import Scope
+from om_api.store.threads.describing import set_memory_mode
 
 NO_EXCERPTS = {"OM_OTHER_THREADS__TOTAL_TOKENS": "0"}
 
@@ -65,6 +66,8 @@ def test_a_context_recalls_the_newest_messages_of_a_backlog(store, prefix, monke
     ask(store, "the tulip is red", 81, thread="t2")
     ask(store, "which tulip?")
     assert shown(store, new_core(prefix, **NO_EXCERPTS)) == ["m81"]
+    store.run(set_memory_mode(store.keys, "harold", "t1", "off"))
+    assert shown(store, new_core(prefix, **NO_EXCERPTS)) == []
 
 
 def test_recall_can_be_turned_off(store, prefix):

@@ -53,6 +53,10 @@ def test_figures_go_with_a_push_that_is_due_and_with_nothing_else(world):
     world.say("three")
     assert told(world)["contexts"] == told(world, None)["contexts"] == 2
     assert (told(world)["raw"], told(world)["raw_cached"]) == (300, 100)
+    world.say("four", thread="off", memory="off")
+    world.context("off")
+    world.say("five")
+    assert told(world)["raw"] == 400
 
 
 def test_figures_that_cannot_be_sent_fail_no_push_and_are_sent_with_the_next(world, monkeypatch):
