@@ -5,6 +5,7 @@ from world import World
 
 from om_api import InvalidInputError, Outcome
 from om_api.domain.values import Scope
+from om_api.store.memory import reading
 
 LONG = [f"fact {n}" for n in range(15)]  # of 100 tokens each: more than the threshold of 1,000
 
@@ -58,12 +59,12 @@ def test_a_thread_that_leaves_no_memory_is_never_due_and_stays_raw(client, prefi
     assert world.om.observations("harold", "t-1")
     world.say("raw", thread="t-1")
     world.settle()
-    world.say("one message more", thread="off")  # the script has a shorter way for one message
+    world.say("one message more", thread="off", tokens=10)  # the script has a shorter way for one message
     assert world.tick() == []
     assert world.om.verify() == []
 
 
-def test_a_thread_that_leaves_no_memory_is_read_nowhere_else(world):
+def test_a_thread_that_leaves_no_memory_is_read_nowhere_else(world, monkeypatch):
     world.om.set_thread("harold", "off", memory="off")
     world.say("The password of the safe is swordfish.", thread="off")
     world.say("Where is the safe?", thread="t-1")
@@ -76,6 +77,8 @@ def test_a_thread_that_leaves_no_memory_is_read_nowhere_else(world):
     assert "swordfish" in world.context("t-1").text
     assert len(world.om.recall("swordfish", "harold").hits) == 1
     world.om.set_thread("harold", "off", memory="read_only")
+    assert "swordfish" not in world.context("t-1").text
+    monkeypatch.setattr(reading, "_TRIES", 0)  # as where three looks in a row met what they had not named
     assert "swordfish" not in world.context("t-1").text
 
 
@@ -203,7 +206,8 @@ def test_a_copy_has_the_mode_of_its_thread(world):
     assert (state(world, "b").memory, counter(world)) == ("off", 0)
 
 
-def test_an_amended_message_of_a_thread_that_leaves_no_memory_counts_for_its_thread_alone(world):
+def test_an_amended_message_of_a_thread_that_leaves_no_memory_counts_for_its_thread_alone(client, prefix):
+    world = World(client, prefix, scope="thread")  # whose threads have thresholds of their own
     world.om.set_thread("harold", "off", memory="off")
     world.say("one", thread="off")
     world.settle()
