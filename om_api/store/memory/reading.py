@@ -30,7 +30,6 @@ from om_api.store.memory.decoding import (
     as_generation,
     as_stored,
     as_thread,
-    forgetful_threads,
     held_of,
     messages_of,
     observable_threads,
@@ -208,10 +207,10 @@ def newest_others(unsealed: Sequence[str], newest: Sequence[str], thread: str) -
 
 
 def _assemble(thread: str, known: Names, found: Answers, past: Past, composed: NotesByName) -> tuple[Snapshot, Names]:
-    unsealed, forgetful = observable_threads(found.tokens), forgetful_threads(found.tokens)
+    unsealed = observable_threads(found.tokens)
     chunks = [as_chunk(name.decode(), seq, found.details[name.decode()]) for name, seq in found.chunks]
     here = {name: AWAY + name.encode() not in found.tokens for name in (*unsealed, *(chunk.thread for chunk in chunks))}
-    others = {name: found.others[name] for name in known.others if here.get(name, name not in forgetful)}
+    others = {name: found.others[name] for name in known.others if here.get(name, True)}
     # of another thread's chunk all was read where nobody knew yet whose it is
     sealed = {name: found.sealed[name][start:] for name, start in known.sealed.items()}
     found = found._replace(others=others, sealed=sealed)
