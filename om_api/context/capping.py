@@ -1,4 +1,4 @@
-"""Capping: what of the notes and of the closing block has room where a context may have so many tokens, and not more."""
+"""Capping: selects the notes and the parts of the closing block that fit into the cap of a context."""
 
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, groupby
@@ -16,14 +16,14 @@ from om_api.domain.thread_sections import runs, section
 from om_api.domain.values import Generation, Stored
 
 _STEPS = 8  # of a cap
-_LEAST, _MOST = 2, 6  # of these steps that are kept for messages and the closing block
+_LEAST, _MOST = 2, 6  # steps that are reserved for messages and the closing block
 _NOTES = {"reflection", "observations"}
 _FRAME = 20  # tokens of the tags around a reflection, at most
-_LINE = 60  # tokens of the line that says what was left out, at most
+_LINE = 60  # tokens of the line about omitted notes, at most
 
 
 class FittedNotes(NamedTuple):
-    """The stable blocks that have room, the tokens of notes left out, and whether other memories' notes are among these."""
+    """The stable blocks that have room, the tokens of omitted notes, and whether other memories' notes were omitted."""
 
     blocks: list[Block]
     left_out: int = 0
@@ -31,10 +31,9 @@ class FittedNotes(NamedTuple):
 
 
 def notes_room(cap: int, turn: int) -> int:
-    """How much of a cap the notes may take beside the newest turn, which has so many tokens.
+    """The share of a cap for notes, given the tokens of the newest turn: a quarter to three quarters of the cap.
 
-    It changes in steps of an eighth of the cap, and is a quarter to three quarters of it: the beginning of a context does not
-    move with each message.
+    It changes in steps of an eighth of the cap, so that the beginning of a context does not move with each message.
     """
     step = max(cap // _STEPS, 1)
     return max(cap - step * min(max(-(-turn // step), _LEAST), _MOST), 0)
@@ -51,10 +50,10 @@ def fitted_notes(
     *,
     count: Count,
 ) -> FittedNotes:
-    """The stable blocks in so many tokens: first other memories' notes are left out, then the oldest own ones.
+    """The stable blocks in `room` tokens: first other memories' notes are left out, then the oldest own ones.
 
-    Of a reflection the newest lines stay, in half the room of notes; of observations whole activations, and the oldest go by a
-    quarter of the room at a time. Then what is kept beside the notes is left out. A line in the preamble says how much.
+    A reflection keeps its newest lines, in half the room of notes. Observations keep whole activations; the oldest are left
+    out by a quarter of the room at a time. The working memory is left out last. A line in the preamble states how much.
     """
     full = stable_blocks(observations, generation, signer, pooled, kept, composed, count=count)
     if _size(full) <= room:
@@ -74,10 +73,10 @@ def fitted_notes(
     if not shown and left < 0:
         blocks = [block for block in blocks if block.kind == "kept" and block.tokens <= room]
     lost = _size(full) - _size(blocks)
-    return FittedNotes([*_telling(blocks, lost, count)], lost, without_others=others)
+    return FittedNotes([*_with_notice(blocks, lost, count)], lost, without_others=others)
 
 
-def _telling(blocks: Sequence[Block], lost: int, count: Count) -> Iterator[Block]:
+def _with_notice(blocks: Sequence[Block], lost: int, count: Count) -> Iterator[Block]:
     line = f"Your oldest notes have no room here, about {lost:,} tokens of them: recall finds what they say."
     for block in blocks:
         if block.kind == "preamble":
@@ -92,11 +91,11 @@ def _size(blocks: Sequence[Block]) -> int:
 
 
 def _newest_entries(blocks: Sequence[Block], room: int) -> list[Block]:
-    """The newest blocks that have room; the oldest go by a quarter of it at a time, so that what begins them seldom moves."""
+    """The newest blocks that have room. The oldest go by a quarter of it at a time, so that the first seldom changes."""
     sizes = [block.tokens for block in blocks]
     step = max(room // 4, 1)
-    gone = -(-max(sum(sizes) - room, 0) // step) * step
-    shown = [block for block, end, size in zip(blocks, accumulate(sizes), sizes, strict=True) if end - size >= gone]
+    omitted = -(-max(sum(sizes) - room, 0) // step) * step
+    shown = [block for block, end, size in zip(blocks, accumulate(sizes), sizes, strict=True) if end - size >= omitted]
     if shown or room <= 0:
         return shown
     return [block for block in blocks[-1:] if block.tokens <= room]
@@ -104,20 +103,19 @@ def _newest_entries(blocks: Sequence[Block], room: int) -> list[Block]:
 
 def _newest_lines(text: str, room: int, count: Count) -> str:
     """The newest lines of a reflection that have room, under the headings of their threads and days."""
-    told = [(thread, line) for thread, lines in runs(text.split("\n")) for line in lines]
-    start, left = len(told), room
-    while start and (left := left - count(f"{told[start - 1][1]}\n")) >= 0:
+    every = [(thread, line) for thread, lines in runs(text.split("\n")) for line in lines]
+    start, left = len(every), room
+    while start and (left := left - count(f"{every[start - 1][1]}\n")) >= 0:
         start -= 1
-    thread = told[start][0] if start < len(told) else ""
-    days = (line for of, line in reversed(told[:start]) if of == thread and line.startswith("Date:"))
-    day = next(days, "")
-    shown = [*([(thread, day)] if day else []), *told[start:]]
+    thread = every[start][0] if start < len(every) else ""
+    day = next((line for of, line in reversed(every[:start]) if of == thread and line.startswith("Date:")), "")
+    shown = [*([(thread, day)] if day else []), *every[start:]]
     parts = ((name, [line for _, line in group]) for name, group in groupby(shown, key=lambda pair: pair[0]))
     return "\n".join(line for name, lines in parts for line in (section(name, lines) if name else lines))
 
 
 def smaller_moments(moment: Moment) -> Iterator[Moment]:
-    """A closing block with less and less in it, in the order in which that is left out."""
+    """The closing block, then with one part after the other left out."""
     yield moment
     yield (moment := moment._replace(recalled=""))
     yield (moment := moment._replace(others={}, counts={}))

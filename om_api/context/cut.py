@@ -18,7 +18,7 @@ _TEXTS = {"text", "tool-result"}
 
 
 def with_short_results(message: Message, most: int | None, count: Count) -> Message:
-    """The message with both ends of each tool's result of more than `most` tokens; the message itself if there is none."""
+    """The message with both ends of each tool result of more than `most` tokens; itself if it has none."""
     if most is None or (isinstance(message.content, str) and message.role != "tool"):
         return message
     parts = [
@@ -31,7 +31,7 @@ def with_short_results(message: Message, most: int | None, count: Count) -> Mess
 
 
 def within(message: Message, room: int, count: Count) -> Message:
-    """The message with its longest texts and results cut at both ends, so that it takes `room` tokens where that is possible."""
+    """The message with its longest texts and results cut in the middle, so that it takes `room` tokens if that is possible."""
     parts, sizes = [*message.parts], [count_part(part, count) for part in message.parts]
     over = count_message(msgspec.structs.replace(message, tokens=None), count) - room
     for place in sorted(range(len(parts)), key=lambda place: -sizes[place]):
@@ -62,9 +62,9 @@ def _with_parts(message: Message, parts: list[dict[str, Any]]) -> Message:
 
 
 def shortened(part: dict[str, Any], most: int, name: str, count: Count) -> dict[str, Any]:
-    """A text or result of at most about `most` tokens: both its ends, and how the rest of the message `name` is read.
+    """Both ends of a text or result in about `most` tokens, and a line on how to read the rest of the message `name`.
 
-    A part that would not become shorter stays as it is.
+    A part that would not become shorter is returned unchanged.
     """
     if part["type"] == "text":
         return {**part, "text": _ends(part["text"], most, name, count)}

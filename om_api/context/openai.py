@@ -18,7 +18,7 @@ FILE_ID = re.compile(r"file-[A-Za-z0-9_-]{1,120}")  # how OpenAI names files
 def openai_messages(blocks: Sequence[Block], turns: Iterable[Turn], system: str, *, plain: bool = False) -> list[Wire]:
     """One system message that only grows at its end, the reminder, the turns, and the volatile block last.
 
-    `blocks` are those around the messages, `system` joins what those of the system say. `plain`: without the field `name`.
+    `blocks` are those around the messages, `system` is the text of the system's ones. `plain`: without the field `name`.
     """
     return [
         *([{"role": "system", "content": system}] if system else []),
@@ -56,7 +56,7 @@ def _call(name: str, function: str, arguments: str) -> Wire:
 
 
 def _results(turn: Turn, *, plain: bool) -> list[Wire]:
-    """The results and, because a tool's message takes texts only, a message behind them with the images and files in them."""
+    """The results and, because a tool's message takes texts only, a message after them with their images and files."""
     said: list[Wire] = []
     shown: list[Wire] = []
     for answer in turn.answered:
@@ -88,7 +88,7 @@ def _file(part: Wire, url: str) -> Wire | None:
 
 
 def is_openais(part: Wire) -> bool:
-    """Whether OpenAI knows a part by the id of a file."""
+    """Whether a part has a file's id of OpenAI."""
     return FILE_ID.fullmatch(str(part.get("file_id") or "")) is not None
 
 

@@ -72,7 +72,7 @@ def result_text(part: Mapping[str, Any]) -> str:
 
 
 def result_media(part: Mapping[str, Any]) -> list[Part]:
-    """The images and files that a tool gave."""
+    """The images and files of a tool's result."""
     beside = part.get("parts")  # where Gemini has them
     return [*split(part.get("result"))[1], *(split(to_parts(beside))[1] if isinstance(beside, list) else ())]
 

@@ -109,7 +109,7 @@ class Rendering:
         return self._context(snapshot, observations, stable, shown, volatile, **told)
 
     def _closing(self, moment: Moment, room: int) -> list[Block]:
-        """The closing block, with what has room of it."""
+        """As much of the closing block as has room."""
         for smaller in smaller_moments(moment):
             made = self._volatile(smaller, _identity(smaller.others))
             if _tokens(made) <= room:
@@ -211,7 +211,7 @@ def build(
 
 
 def _earlier(snapshot: Snapshot, tail: Tail) -> int:
-    """The tokens of the thread's raw messages that were not read, by what workers and writers counted."""
+    """The tokens of the thread's raw messages that were not read, from the counters of the store."""
     if not snapshot.unread:
         return 0
     own = snapshot.thread.id
@@ -232,7 +232,7 @@ def _with_room(view: View, left: int | None) -> View:
 
 
 def _newest_turn(messages: Sequence[Message]) -> int:
-    """Where the newest message of a user stands, from which on everything is about it."""
+    """The place of the newest message of a user."""
     last = len(messages) - 1
     return next((n for n in range(last, -1, -1) if messages[n].role == "user"), max(last, 0))
 

@@ -69,7 +69,7 @@ class Tail(NamedTuple):
 
 
 def squeezed(tail: Tail, room: int, count: Count) -> Tail:
-    """A tail whose longest messages are cut at both ends, so that it has room where that is possible."""
+    """A tail with its longest messages cut in the middle, so that it takes `room` tokens if that is possible."""
     over = tail.parts()[1] - room
     if over <= 0:
         return tail

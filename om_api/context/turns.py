@@ -33,7 +33,7 @@ class ToolCall(NamedTuple):
 
 
 class ToolAnswer(NamedTuple):
-    """What a tool gave for one call: its text, which names its images and files, and these."""
+    """A tool's result of one call: its text, in which images and files are named, and these."""
 
     id: str
     text: str
@@ -63,7 +63,7 @@ class Turn(msgspec.Struct, dict=True):
 
     @cached_property
     def said(self) -> list[Part]:
-        """What is said: behind the line of its day, and with the speaker's name before the first text."""
+        """The parts with the line of their day before them, and the speaker's name before the first text."""
         return self._led([{"type": "text", "text": f"{self.speaker}: "}] if self.speaker else [])
 
     @cached_property
@@ -109,7 +109,7 @@ def text_of(parts: Iterable[Part]) -> str:
 
 
 def is_only_text(parts: Iterable[Part]) -> bool:
-    """Whether parts are nothing but texts."""
+    """Whether all parts are texts."""
     return all(part["type"] == "text" for part in parts)
 
 
@@ -300,7 +300,7 @@ def _said(lane: str, run: list[_Piece], days: Sequence[Day], messages: Sequence[
 
 
 def _field_name(message: Message) -> str:
-    """The speaker as OpenAI's field `name` takes it; "" where it may not stand there, or could pass for a role."""
+    """The speaker as OpenAI's field `name` permits it; "" if it has other characters, or is like a role."""
     name, speaker = message.name or "", message.speaker
     fits = bool(speaker) and _FIELD_NAME.fullmatch(name) is not None
     return name if fits and (message.role == "assistant" or name == speaker) else ""
