@@ -88,7 +88,7 @@ def check_schema(schema: object) -> dict[str, Any]:
     except (TypeError, ValueError, RecursionError, OverflowError):
         raise InvalidInputError("the schema holds what JSON cannot") from None
     if size > LONGEST:
-        raise InvalidInputError(f"the schema is of {size:,} bytes: at most {LONGEST:,}")
+        raise InvalidInputError(f"the schema is too long: {size:,} bytes (maximum {LONGEST:,})")
     _check_keywords(
         {key: value for key, value in schema.items() if key != "$schema"},
         Registry().with_resource("", DRAFT202012.create_resource(schema)).resolver(),

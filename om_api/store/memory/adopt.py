@@ -177,7 +177,7 @@ def _ordered_by(score: float, message: Message, now: int, from_end: int) -> floa
 def _parsed(member: bytes, cleaned: bytes, thread: str, resource: str, score: float) -> Message:
     """A message as it may be kept, by the id it has unredacted; its tokens are counted anew."""
     if len(member) > MAX_SIZE:
-        raise InvalidInputError(f"it takes {len(member):,} bytes; permitted are {MAX_SIZE:,}: split it")
+        raise InvalidInputError(f"too large: {len(member):,} bytes (maximum {MAX_SIZE:,}); split it")
     message = parse_member(member, thread, resource, score)
     check_size(message, member)
     if cleaned == member:
