@@ -158,7 +158,8 @@ def _print(found: ThreadState, as_json: bool) -> None:
     if as_json:
         print_json(found)
     else:
-        print_table(["thread", "title", "archived"], [(found.id, found.title, "yes" if found.archived_at else "no")])
+        row = found.id, found.title, found.memory, "yes" if found.archived_at else "no"
+        print_table(["thread", "title", "memory", "archived"], [row])
 
 
 @command("om thread alias harold chat-2 thread-1", of=thread, audited="thread_aliased")

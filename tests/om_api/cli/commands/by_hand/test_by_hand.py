@@ -118,6 +118,7 @@ def test_a_thread_is_named_and_shown(om, om_json, talked):
 
 def test_a_thread_gets_a_memory_mode(om, om_json, talked):
     assert om_json("thread", "memory", "harold", "a", "off")["memory"] == "off"
+    assert " off " in om("thread", "memory", "harold", "a", "off").output
     om("push", "harold", "new", "three", "--memory", "read_only")
     assert {each["id"]: each["memory"] for each in om_json("threads", "harold")} == {
         "a": "off",
