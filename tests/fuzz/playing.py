@@ -116,6 +116,7 @@ def settle(game):
     game.model.calm = True
     for resource in RESOURCES:
         game.world.om.resume(resource)
+        _leave_memory(game, resource)
     for _ in range(_CALM):
         asked = game.model.asked
         _go_round(game)
@@ -128,6 +129,13 @@ def settle(game):
         archiving.at_rest(game)
     if breaches := game.world.om.verify():
         raise BrokenError(f"verify says {breaches}")
+
+
+def _leave_memory(game, resource):
+    """Every thread leaves memory again, so that in the end nothing is raw."""
+    for field in game.client.hkeys(f"{game.prefix}:{{{resource}}}:tokens"):
+        if field.startswith(b"*memory:"):
+            game.world.om.set_thread(resource, field.decode().removeprefix("*memory:"), memory="full")
 
 
 def _go_round(game):
