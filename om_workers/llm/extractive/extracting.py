@@ -32,6 +32,7 @@ _NO_NAME = (  # what sentences begin with, of which none is called so
 _NAME = rf"(?:(?:Dr|Mr|Mrs|Ms|Prof)\. )?{_NO_NAME}[A-Z][\w'’-]+(?: [A-Z][\w'’-]+){{0,2}}"
 _MAIL = r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+"
 _PHONE = r"\+?\d[\d ()/-]{6,18}\d"
+_MOST_REACHED = 200  # characters of the addresses and numbers of one person
 _REACHED = re.compile(rf"(?P<name>{_NAME})[^.!?\n]{{0,40}}?[\s(<:](?P<how>{_MAIL}|{_PHONE})")
 _WHO = re.compile(
     rf"\b[Mm]y (?P<who>(?:[a-z]+ ){{0,2}}(?:doctor|dentist|lawyer|boss|manager|colleague|landlord|accountant|teacher|therapist|"
@@ -87,7 +88,8 @@ def _contacts(found: Sequence[Unit], kept: Any, _clock: LocalTime, _extractor: E
         for reached in _REACHED.finditer(unit.text):
             before = named.get(reached["name"]) or str(known.get(reached["name"], ""))
             how = reached["how"].strip()
-            named[reached["name"]] = before if how in before else ", ".join(filter(None, [before, how]))
+            enough = how in before or len(before) >= _MOST_REACHED
+            named[reached["name"]] = before if enough else ", ".join(filter(None, [before, how]))
     return {name: said for name, said in named.items() if known.get(name) != said}
 
 
@@ -136,11 +138,10 @@ def _open_questions(
         wanted = set(words(question)) - STOP
         if any(unit.role == whom and not unit.cues.asks and _answers(unit, wanted) for unit in spoken):
             changed[question] = None
-    for at, unit in enumerate(spoken):
+    newest = {unit.role: unit.order for unit in spoken}
+    for unit in spoken:
         whom = "assistant" if unit.role == "user" else "user"
-        if unit.text.rstrip().endswith("?") and not any(
-            later.role == whom and later.order > unit.order for later in spoken[at + 1 :]
-        ):
+        if unit.text.rstrip().endswith("?") and newest.get(whom, -1) <= unit.order:
             changed[clip(without_lead(unit.text), _BRIEF)] = whom
     return {question: whom for question, whom in changed.items() if known.get(question, "") != whom}
 

@@ -307,6 +307,8 @@ def test_contacts_dates_and_decisions_are_found_and_a_question_is_open_until_the
     known = {"Ada": "the user's boss"}
     assert found("contacts", "Ada is at ada@example.org.", kept=known) == {"Ada": "the user's boss, ada@example.org"}
     assert found("contacts", "My boss is Ada.", kept=known) == {}
+    many = found("contacts", " ".join(f"Call Ada at ada{at}@example.org." for at in range(20)))["Ada"]
+    assert many == ", ".join(f"ada{at}@example.org" for at in range(12))  # what else there is takes squared time
     kept = {"The old fair": "2025-11-19", "The boat leaves": "2025-12-01"}
     changed = found("dates-ahead", "The dentist is on 2025-11-27.", "Yesterday it rained.", kept=kept)
     assert changed == {"The old fair": None, "The dentist is on 2025-11-27.": "2025-11-27"}
