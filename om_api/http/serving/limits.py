@@ -5,7 +5,7 @@ from om_api.store.memory.push import BATCH
 
 MAX_BODY = 8 * 1024 * 1024  # bytes of a request that adds messages
 SMALL_BODY = 64 * 1024  # bytes of any other; a larger one is taken up in a thread
-REDACTED_BODY = 4 * 1024  # bytes; a larger one is taken up in a thread if it is redacted
+REDACTED_BODY = 2 * 1024  # bytes; a larger one is taken up in a thread if it is redacted
 MAX_CALL = 2 * 1024 * 1024  # bytes of a request of MCP: a model wrote its arguments
 MAX_IMPORT = 1024 * 1024 * 1024  # bytes of a memory that is imported: it is read as it comes, and never held
 MAX_BATCH = BATCH  # messages of a request: as many as the store takes in one step
