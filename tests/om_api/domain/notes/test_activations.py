@@ -19,6 +19,14 @@ def test_sections_of_neighbours_are_labels_and_a_date_line_is_not_repeated():
     assert shown(**texts) == (
         f"{DAY}\n[a]\n* one\n  * -> two\n[b]\n* three\n{NEXT}\n* four\n[c]\n* five\n{DAY}\n[d]\n* six"
     )
+    parted = {
+        "a": f"{DAY}\n* one",
+        "b": f"{DAY}\n* two",
+        "c": "* undated",
+        "d": f"{DAY}\n* three",
+        "e": f"{DAY}\n* four",
+    }
+    assert shown(**parted).endswith(f"* undated\n</thread>\n{DAY}\n[d]\n* three\n[e]\n* four")
     alone = f'<thread id="a">\n{DAY}\n* one\n</thread>'
     assert shown(a=f"{DAY}\n* one") == alone
     for other in (
