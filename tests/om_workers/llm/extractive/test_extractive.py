@@ -13,8 +13,9 @@ from om_workers.llm.extractive.choosing import Chooser
 from om_workers.llm.extractive.extracting import RULES
 from om_workers.llm.extractive.notes import counted, read
 from om_workers.llm.extractive.sharing import shared
+from om_workers.llm.extractive.terms import terms
 from om_workers.llm.extractive.titling import title
-from om_workers.llm.extractive.units import units
+from om_workers.llm.extractive.units import sentences, units
 
 
 def test_lines_are_dated_in_the_timezone_and_in_order_and_a_target_in_tokens_is_kept_and_the_room_used():
@@ -178,6 +179,12 @@ def test_a_long_message_of_orders_is_a_task_and_one_of_pasted_text_is_not():
     text = observe(said(f"Here is what the page says:\n{steps}"), target_tokens=200)
     assert block(text)[1].startswith("* 🟢")
     assert "<current-task>" not in text
+
+
+def test_runs_without_blanks_are_pairs_and_wrapped_lines_are_one_sentence():
+    assert terms("我叫王小明 NH920 👍") == ["我叫", "叫王", "王小", "小明", "nh920"]
+    assert sentences("The handler of pixels requires that the\nelement is there.\nmilk") == [
+        "The handler of pixels requires that the element is there.", "milk"]  # fmt: skip
 
 
 def test_the_middle_of_a_very_long_text_is_not_read():
