@@ -43,6 +43,7 @@ from om_api.domain.naming.any_names import in_place, takes_any_names
 from om_api.domain.notes.groups import NoteGroup, is_period
 from om_api.domain.notes.pins import Pin
 from om_api.domain.push_limits import ANYBODY, Pusher
+from om_api.domain.snapshot import STARTS_WITHOUT
 from om_api.domain.values import (
     Chunk,
     ExtractedValue,
@@ -324,6 +325,7 @@ class AsyncObservationalMemory:
         call: Any,
         resource_id: str,
         *,
+        thread_id: str | None = None,
         max_tokens: int = 1_500,
         also: Collection[str] = (),
         may_read: MayRead | None = None,
@@ -332,13 +334,18 @@ class AsyncObservationalMemory:
 
         `call` is a provider's call as it comes, or its arguments as a dict or JSON. A call that cannot be carried out is
         answered with what is permitted; with `fail_open` the store being away is answered too. Raises StoreError alone.
-        `also` and `may_read` are as in `recall`.
+        `also` and `may_read` are as in `recall`. `thread_id` is the thread that the Actor is in: if its contexts start without
+        memory (docs/threads.md), only its own messages are searched.
         """
         whose: dict[str, Any] = {"resource_id": resource_id, "also": also, "may_read": may_read}
         try:
+            alone = thread_id and not await self._run(self._core.threads.reads_memory(resource_id, thread_id))
             if asked := group_call(call):
-                return await self._answer_group(asked, resource_id, max_tokens)
+                return refused(STARTS_WITHOUT) if alone else await self._answer_group(asked, resource_id, max_tokens)
             args = arguments_of(call)
+            if alone:
+                args["thread_id"] = thread_id
+                whose |= {"also": (), "may_read": lambda _: False}
             found = await self.recall(**whose, **args, kinds=("message",), limit=HITS, max_tokens=max_tokens)
         except InvalidInputError as error:
             return refused(str(error))

@@ -245,7 +245,7 @@ class Contexts:
 
 
 def _part_shown(snapshot: Snapshot, view: View) -> tuple[Snapshot, View]:
-    """All of it; or what a context shows that starts without memory, of a working memory only one of the thread's own."""
+    """The same, or if the thread starts without memory its `own_part`, without a working memory of the resource."""
     if snapshot.thread.reads_memory:
         return snapshot, view
     if view.working and view.working.of == "resource":

@@ -69,10 +69,11 @@ class ThreadKeeper:
             given = yield from self._writer.redacting.stored(resource, dict(metadata))
             fields["metadata"] = check_metadata(given) if given else ""
         named = check_id(thread, "thread_id")
-        if memory is not None:
-            named = yield from self.set_memory(resource, thread, memory)
-        if fields or archived is not None or memory is None:
+        mode = memory if memory is None else check_memory_mode(memory)
+        if fields or archived is not None or mode is None:  # first, because it refuses an unknown thread
             named = yield from describe(self._keys, resource, named, fields, archived=archived)
+        if mode is not None:
+            named = yield from self.set_memory(resource, named, mode)
         if fields or archived is not None or memory is not None:
             yield from self._tell("thread_changed", resource, named, by=by or None)
         (state,) = yield from reading.threads(self._keys, resource, [named])
@@ -91,6 +92,12 @@ class ThreadKeeper:
             with suppress(StoreError):  # the mode is set; the sweep finds what a mark could not say
                 yield from due.mark(self._keys.due_observe, [(yield from self._scopes.of(resource, named))])
         return named
+
+    def reads_memory(self, resource: str, thread: str) -> Steps[bool]:
+        """Whether the contexts of a thread show the memory, by its memory mode."""
+        named = yield from self._scopes.named(resource, thread)
+        (state,) = yield from reading.threads(self._keys, resource, [named])
+        return state.reads_memory
 
     # -- aliases ---------------------------------------------------------------------------------------------------------
 

@@ -71,7 +71,7 @@ class MemoryProvider(HistoryProvider):
         others = {each.source_id for each in agent.context_providers if not isinstance(each, HistoryProvider)}
         context.extend_middleware(self.source_id, _MemoryMiddleware(self._memory, place, others))
         if self._recall:
-            context.extend_tools(self.source_id, [self._recall_tool(place[0])])
+            context.extend_tools(self.source_id, [self._recall_tool(place)])
 
     async def after_run(self, **_: Any) -> None:
         """Nothing: all of the run is kept by now."""
@@ -83,11 +83,11 @@ class MemoryProvider(HistoryProvider):
     async def save_messages(self, session_id: str | None, messages: Sequence[Message], **_: Any) -> None:
         """Nothing: messages are kept as they are said."""
 
-    def _recall_tool(self, resource: str) -> FunctionTool:
+    def _recall_tool(self, place: tuple[str, str]) -> FunctionTool:
         name, description, schema = recall_spec()
 
         async def recall(**asked: Any) -> str:
-            return await self._memory.arecall(asked, resource)
+            return await self._memory.arecall(asked, *place)
 
         return FunctionTool(
             name=name, description=description, func=recall, input_model=schema, approval_mode="never_require"

@@ -77,10 +77,10 @@ class _RunMemory(NamedTuple):
         if not self.recall:
             return [*(tools or ())]
         name, description, schema = recall_spec()
-        resource = self.place(run)[0]
+        place = self.place(run)
 
         def recall(**asked: Any) -> str:
-            return self.memory.recall(asked, resource)
+            return self.memory.recall(asked, *place)
 
         own = Function(name=name, description=description, parameters=schema, entrypoint=recall)
         own.skip_entrypoint_processing = True

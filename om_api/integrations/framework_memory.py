@@ -108,13 +108,13 @@ class FrameworkMemory:
         return await asyncio.to_thread(self.raw, resource_id, thread_id)
 
     @store_errors_in_log()
-    def recall(self, arguments: Any, resource_id: str) -> str:
-        """The text of a recall tool's result; arguments that cannot be are answered with what is permitted."""
-        return self.memory.answer_recall(arguments, resource_id)
+    def recall(self, arguments: Any, resource_id: str, thread_id: str) -> str:
+        """The text of a recall tool's result in a thread; invalid arguments are answered with what is permitted."""
+        return self.memory.answer_recall(arguments, resource_id, thread_id=thread_id)
 
-    async def arecall(self, arguments: Any, resource_id: str) -> str:
+    async def arecall(self, arguments: Any, resource_id: str, thread_id: str) -> str:
         """The same in asyncio."""
-        return await asyncio.to_thread(self.recall, arguments, resource_id)
+        return await asyncio.to_thread(self.recall, arguments, resource_id, thread_id)
 
     def _synced(self, turn: AgentTurn, messages: Sequence[Message]) -> list[str | None]:
         """The names of a whole history, of which what is new is kept; none where the store is away.

@@ -16,7 +16,7 @@ from om_api.integrations.framework_memory import FrameworkMemory, recall_spec
 from om_api.integrations.google_adk_contents import is_said, key_of, rendered, rendered_with_ids, told_of
 from om_api.integrations.importing import importing
 from om_api.integrations.matching import beside
-from om_api.integrations.turn import AgentTurn, HeldItems, kept_as, place_of
+from om_api.integrations.turn import AgentTurn, HeldItems, kept_as, named_id, place_of
 from om_api.recall.recalled import RecalledHit
 
 with importing("google-adk", "google-adk"):
@@ -86,7 +86,7 @@ class ObservationalMemoryService(BaseMemoryService):
 
     async def search_memory(self, *, app_name: str, user_id: str, query: str) -> SearchMemoryResponse:  # noqa: ARG002
         """What was said before, the best hit first; of every app's sessions of that user."""
-        found = await to_thread(self._memory.ask, self._memory.memory.recall, query, user_id)
+        found = await to_thread(self._memory.ask, self._memory.memory.recall, query, named_id(user_id, "user_id"))
         return SearchMemoryResponse(memories=[*map(_entry, found.hits)])
 
 
@@ -101,8 +101,11 @@ class _Events(FrameworkMemory):
 
     def turn(self, session: Session, events: Sequence[Event], resource: str | None = None) -> AgentTurn:
         """Whose session it is, and what was said in it."""
-        place = place_of(resource or session.user_id, session.id, resource_from=_RESOURCE, thread_from=_THREAD)
-        return AgentTurn(*place, [self._of(event) for event in events if is_said(event)])
+        return AgentTurn(*self.place(session, resource), [self._of(event) for event in events if is_said(event)])
+
+    def place(self, session: Session, resource: str | None) -> tuple[str, str]:
+        """The resource and the thread of a session; `resource` is named by the application instead of its user."""
+        return place_of(resource or session.user_id, session.id, resource_from=_RESOURCE, thread_from=_THREAD)
 
     def _of(self, event: Event) -> HeldItems:
         held = self._held.get(event.id)
@@ -117,7 +120,7 @@ class _Events(FrameworkMemory):
 class _Recall(BaseTool):
     """Recall as a tool of the model."""
 
-    def __init__(self, memory: FrameworkMemory, resource: str | None) -> None:
+    def __init__(self, memory: _Events, resource: str | None) -> None:
         name, description, self._schema = recall_spec()
         super().__init__(name=name, description=description)
         self._memory, self._resource = memory, resource
@@ -126,7 +129,8 @@ class _Recall(BaseTool):
         return FunctionDeclaration(name=self.name, description=self.description, parameters_json_schema=self._schema)
 
     async def run_async(self, *, args: dict[str, Any], tool_context: ToolContext) -> dict[str, Any]:
-        return {"result": await self._memory.arecall(args, self._resource or tool_context.session.user_id)}
+        place = self._memory.place(tool_context.session, self._resource)
+        return {"result": await self._memory.arecall(args, *place)}
 
 
 def _entry(hit: RecalledHit) -> MemoryEntry:

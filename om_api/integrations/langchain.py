@@ -80,10 +80,10 @@ class MemoryMiddleware(AgentMiddleware):
         name, description, schema = recall_spec()
 
         def recall(config: RunnableConfig, **asked: Any) -> str:
-            return self._memory.recall(asked, self._place(config, _runtime(config))[0])
+            return self._memory.recall(asked, *self._place(config, _runtime(config)))
 
         async def arecall(config: RunnableConfig, **asked: Any) -> str:
-            return await self._memory.arecall(asked, self._place(config, _runtime(config))[0])
+            return await self._memory.arecall(asked, *self._place(config, _runtime(config)))
 
         return StructuredTool(name=name, description=description, args_schema=schema, func=recall, coroutine=arecall)
 

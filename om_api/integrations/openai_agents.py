@@ -152,4 +152,4 @@ class MemorySession(RunHooks[Any]):
         return place_of(resource, thread, resource_from=_RESOURCE, thread_from=_THREAD)
 
     async def _recall(self, run: ToolContext[Any], asked: str) -> str:
-        return await self._memory.arecall(asked, self._place(run.context)[0])
+        return await self._memory.arecall(asked, *self._place(run.context))

@@ -59,7 +59,7 @@ class MemoryCapability(AbstractCapability[Any]):
         name, description, schema = recall_spec()
 
         async def recall(ctx: Any, **asked: Any) -> str:
-            return await self._memory.arecall(asked, self._place(ctx)[0])
+            return await self._memory.arecall(asked, *self._place(ctx))
 
         tool = Tool.from_schema(recall, name, description, schema, takes_ctx=True)
         return FunctionToolset([tool], id="observational-memory")

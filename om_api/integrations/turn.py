@@ -85,10 +85,11 @@ def place_of(resource_id: object, thread_id: object, *, resource_from: str, thre
     ):
         if value in (None, ""):
             raise InvalidInputError(f"{what}, is missing: {where}")
-    return _id_of(resource_id, "resource_id"), _id_of(thread_id, "thread_id")
+    return named_id(resource_id, "resource_id"), named_id(thread_id, "thread_id")
 
 
-def _id_of(name: object, what: str) -> str:
+def named_id(name: object, what: str) -> str:
+    """The id of a resource or thread by the name that an application gives it; raises InvalidInputError."""
     return check_id(escape_id(name) if isinstance(name, str) and name not in {".", ".."} else name, what)
 
 

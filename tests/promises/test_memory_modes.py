@@ -4,6 +4,7 @@ import pytest
 from world import World
 
 from om_api import InvalidInputError, Outcome
+from om_api.domain.errors import NotFoundError
 from om_api.domain.values import Scope
 from om_api.store.memory import reading
 
@@ -105,6 +106,24 @@ def test_contexts_of_each_mode_hold_what_it_says(client, prefix):
     assert world.om.verify() == []
 
 
+def test_the_recall_tool_of_a_thread_that_starts_without_memory_finds_its_own_messages_only(world):
+    fact(world)
+    world.say("A pump of org is moored.", thread="of-org", resource="org")
+    for mode, reads in (("full", True), ("read_only", True), ("off", False), ("write_only", False)):
+        world.say(f"I am moored at {mode}.", thread=mode, memory=mode)
+        for call, found in (
+            ({"query": "moored"}, [reads, reads, mode != "read_only"]),
+            ({"query": "moored", "thread_id": "other"}, [reads, False, not reads]),
+            ({"query": "thread:other moored"}, [reads, False, False]),
+        ):
+            told = world.om.answer_recall(call, "harold", thread_id=mode, also=["org"])
+            assert [each in told for each in ("pier nine", "A pump of org", f"moored at {mode}")] == found, (mode, call)
+        group = world.om.answer_recall({"query": "-", "group": "2026-03"}, "harold", thread_id=mode)
+        assert ("start without memory" in group) != reads, mode
+    world.om.alias_thread("session-2", "off", "harold")
+    assert "pier nine" not in world.om.answer_recall({"query": "moored"}, "harold", thread_id="session-2")
+
+
 def test_a_mode_can_change_and_what_was_raw_is_observed_from_then_on(world):
     world.say(*LONG, thread="t-1")
     world.om.set_thread("harold", "t-1", memory="off")
@@ -124,6 +143,12 @@ def test_a_mode_can_change_and_what_was_raw_is_observed_from_then_on(world):
     assert noted[0].text.split("\n")[-1] in world.context("t-1").text  # its own earlier turns
     assert len(world.covering()) == len({*world.covering()}) == 31
     assert world.om.verify() == []
+
+
+def test_no_mode_is_set_with_a_title_of_an_unknown_thread(world):
+    with pytest.raises(NotFoundError):
+        world.om.set_thread("harold", "t-1", title="The roof", memory="off")
+    assert world.client.hgetall(f"{world.prefix}:{{harold}}:tokens") == {}
 
 
 def test_a_mode_that_is_none_is_refused_and_the_error_names_those_that_there_are(world):

@@ -44,8 +44,8 @@ export function memoryMiddleware(options: PromptMemoryOptions): LanguageModelV4M
   };
 }
 
-/** What was said earlier, looked up by the model itself: `tools: { recall: recallTool(memory, { resourceId }) }`. */
-export function recallTool(memory: ObservationalMemory, options: { resourceId?: string; maxTokens?: number } = {}): Tool<Record<string, unknown>, string> {
+/** What was said earlier, looked up by the model itself: `tools: { recall: recallTool(memory, { resourceId, threadId }) }`. */
+export function recallTool(memory: ObservationalMemory, options: { resourceId?: string; threadId?: string; maxTokens?: number } = {}): Tool<Record<string, unknown>, string> {
   const { description, parameters } = RECALL_TOOLS.openai.function;
   return tool({
     description,

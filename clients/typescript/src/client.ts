@@ -153,9 +153,14 @@ export class ObservationalMemory {
     return structuredClone(RECALL_TOOLS[format]);
   }
 
-  /** Answer a model's call of the tool, as its vendor gave it, or its arguments alone: the text to hand back. */
+  /**
+   * Answer a model's call of the tool, as its vendor gave it, or its arguments alone: the text to hand back.
+   *
+   * `threadId` is the thread that the model is in: if its contexts start without memory, only its own messages are searched.
+   */
   async answerRecall(call: object, options: { maxTokens?: number; also?: readonly string[] } & Place & Call = {}): Promise<string> {
-    const asked = { method: "POST", body: call, query: { max_tokens: options.maxTokens, also: options.also }, signal: options.signal } as const;
+    const query = { thread_id: options.threadId, max_tokens: options.maxTokens, also: options.also };
+    const asked = { method: "POST", body: call, query, signal: options.signal } as const;
     return (await this.#transport.json<{ text: string }>(`${this.#of(options.resourceId)}/recall-tool`, asked)).text;
   }
 

@@ -32,6 +32,8 @@ test("an agent keeps messages, reads its context in every form, and finds what i
   }
   assert.equal((await memory.recall("oslo flight", place)).hits[0].id, receipt.ids[0]);
   assert.match(await memory.answerRecall({ query: "oslo" }, place), /Friday/);
+  await memory.setThread({ memory: "off" }, { ...place, threadId: "apart" });
+  assert.match(await memory.answerRecall({ query: "oslo" }, { ...place, threadId: "apart" }), /Nothing was found/);
   assert.equal((await memory.browse("own-1", place)).before[0].id, receipt.ids[0]);
   assert.ok((await memory.threads(place)).some(({ id }) => id === place.threadId));
   assert.equal(memory.recallTool("anthropic").input_schema.required[0], "query");

@@ -26,6 +26,13 @@ OfThread = Annotated[
     Query(pattern=_PATTERN, description="only this thread's", examples=["thread-1"]),
     BeforeValidator(any_name),
 ]
+AskingThread = Annotated[
+    str | None,
+    Query(
+        pattern=_PATTERN, description="the thread that the model is in; its memory mode may limit the search to itself"
+    ),
+    BeforeValidator(any_name),
+]
 Also = Annotated[
     tuple[Annotated[str, StringConstraints(pattern=_PATTERN), BeforeValidator(any_name)], ...],
     Query(

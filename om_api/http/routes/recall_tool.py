@@ -11,7 +11,7 @@ from om_api.context.tool_formats import ToolFormat
 from om_api.domain.api_keys import Role
 from om_api.http.requests.app_state import memory
 from om_api.http.requests.guard import Guarded, composing, needs
-from om_api.http.requests.parameters import Also, ResourceId
+from om_api.http.requests.parameters import Also, AskingThread, ResourceId
 from om_api.http.requests.replies import answers, rendered, reply
 
 router = APIRouter(prefix="/v1", tags=["recall"], route_class=Guarded)
@@ -52,6 +52,7 @@ async def answer_recall(
     call: Annotated[dict[str, Any], Body(openapi_examples=_CALLS)],
     max_tokens: Annotated[int, Query(ge=1, le=MOST_TOKENS, description="leave further hits out above this")] = 1_500,
     also: Also = (),
+    thread_id: AskingThread = None,
 ) -> Response:
     """Answer a model's call of the tool: the call as OpenAI, Anthropic or Gemini gave it, or its arguments alone.
 
@@ -59,5 +60,5 @@ async def answer_recall(
     model to read.
     """
     others = composing(request, also)
-    text = await memory(request).answer_recall(call, resource, max_tokens=max_tokens, **others)
+    text = await memory(request).answer_recall(call, resource, thread_id=thread_id, max_tokens=max_tokens, **others)
     return await rendered(lambda: RecallText(text))

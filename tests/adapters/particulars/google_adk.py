@@ -93,6 +93,13 @@ async def check_a_session_from_before_is_added_once() -> None:
     for _ in range(2):
         await SERVICE.add_session_to_memory(old)
     found = await SERVICE.search_memory(app_name="own", user_id="harold", query="riddle")
+    for user in ("auth0|1", "auth0+_7C1"):  # whose ids are auth0+_7C1 and auth0+_2B_7C1
+        own = await SESSIONS.create_session(app_name="own", user_id=user, session_id=f"of-{len(user)}")
+        said = Content(role="user", parts=[Part(text=f"a riddle of {user}")])
+        await SESSIONS.append_event(own, Event(author="user", content=said))
+        await SERVICE.add_session_to_memory(own)
+        (entry,) = (await SERVICE.search_memory(app_name="own", user_id=user, query="riddle")).memories
+        assert entry.content.parts[0].text == f"a riddle of {user}"
 
     assert texts(MEMORY, "old") == ["an old riddle", "and its answer"]
     assert [entry.author for entry in found.memories if entry.content.parts[0].text == "an old riddle"] == ["user"]

@@ -82,7 +82,7 @@ def test_asyncio_has_the_same_in_whatever_loop(memory):
     view = asyncio.run(adapter.aview(turn(("user", "hi", "u1"), ("assistant", "hello", "a1")), render))
 
     assert view.items[:2] == ["hi", "hello"]
-    assert "hello" in asyncio.run(adapter.arecall({"query": "hello"}, "harold"))
+    assert "hello" in asyncio.run(adapter.arecall({"query": "hello"}, "harold", "t-1"))
 
 
 def test_another_kind_of_memory_is_refused_with_what_to_hand_over(server_client, prefix):
@@ -99,7 +99,8 @@ def test_while_the_store_is_away_no_error_names_it_and_the_log_does():
     )
     said = turn(("user", "hi", "m-1"))
     calls = [partial(memory.view, said, render), partial(memory.record, said), partial(memory.raw, "a", "t-1"),
-        partial(memory.ask, memory.memory.recall, "seat", "a"), partial(memory.recall, {"query": "seat"}, "a")]  # fmt: skip
+        partial(memory.ask, memory.memory.recall, "seat", "a"),
+        partial(memory.recall, {"query": "seat"}, "a", "t-1")]  # fmt: skip
     structlog.configure()
     with capture_logs() as lines:
         for call in calls:

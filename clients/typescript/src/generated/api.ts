@@ -2779,6 +2779,8 @@ export interface operations {
                 max_tokens?: number;
                 /** @description other resources whose notes count too, beside what `compose` says; may be repeated */
                 also?: string[];
+                /** @description the thread that the model is in; its memory mode may limit the search to itself */
+                thread_id?: string | null;
             };
             header?: never;
             path: {
