@@ -109,10 +109,7 @@ def _longer(places: Places, node: ast.expr) -> Iterator[Change]:
 
 
 _FLAGS = {"NX", "XX", "GT", "LT", "REV"}  # conditions that the server checks
-_GRANTED = {
-    "lock": '__import__("contextlib").nullcontext(True)',
-    "lease": '__import__("contextlib").nullcontext(None)',
-}
+_GRANTED = {"lock": '__import__("contextlib").nullcontext(True)', "lease": '__import__("contextlib").nullcontext(None)'}
 _LEASES = {"lock", "locks", "locked", "lease", "leases", "claim", "claims", "held", "due", "heartbeat", "busy"}
 _LEASES |= {"superseded"}  # what whoever lost one is told
 _Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp

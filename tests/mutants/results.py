@@ -12,13 +12,7 @@ from mutants.mutant import Mutant
 
 _FOLDERS = ("tests/om_api", "tests/om_workers", "tests/promises", "tests/faults")
 # what starts processes, which are not watched, or measures: none of it notices in a second what others do not
-_NEVER = (
-    "outages",
-    "test_demo",
-    "test_up.",
-    "test_embedded",
-    "commands/test_api.",
-)
+_NEVER = ("outages", "test_demo", "test_up.", "test_embedded", "commands/test_api.")
 
 
 class Ran(NamedTuple):

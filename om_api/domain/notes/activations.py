@@ -92,6 +92,13 @@ def alone(made: Observation, count: Count, *, pooled: bool) -> Observation:
     return msgspec.structs.replace(made, tokens=made.text_tokens + besides, wrapper_tokens=besides)
 
 
+def tokens_of_text(own: Observation, text: str, count: Count) -> dict[str, int]:
+    """The token fields of an observation whose text becomes another one; its wrapper never takes more from it than it has."""
+    size = count(text)
+    besides = max(own.wrapper_tokens, -size) if text.strip() else 0
+    return {"tokens": size + besides, "wrapper_tokens": besides}
+
+
 def _besides(section: Section, count: Count) -> int:
     written = (line for line in (*section.opening, *section.closing) if not line.startswith("Date: "))
     return sum(count(f"{line}\n") for line in written) - (count(f"{section.repeated}\n") if section.repeated else 0)

@@ -12,6 +12,7 @@ from om_api.domain.histories.retraction import QUOTED, quotes_of
 from om_api.domain.identity import mark
 from om_api.domain.kept.extractors import Extracted, extracted_without, without_told
 from om_api.domain.note_lines import Stripped, without
+from om_api.domain.notes.activations import tokens_of_text
 from om_api.domain.notes.catalogue import group_named, says_nothing
 from om_api.domain.notes.groups import headed_again
 from om_api.domain.notes.marks import marked_lines
@@ -144,12 +145,10 @@ class Planner:
         expired = not self._held.sources[own.id] and not found.lines
         if own.id in self._gone_whole or expired:
             return Rewritten(stored.seq, stored.member, b"", -own.tokens, own.id, tuple(own.text.split("\n")))
-        besides = own.wrapper_tokens if found.text.strip() else 0
         task, suggestion = self._kept_lines([own.task_state]), self._kept_lines([own.suggested_response])
         said: dict[str, Any] = {
             "text": found.text,
-            "tokens": self._count(found.text) + besides,
-            "wrapper_tokens": besides,
+            **tokens_of_text(own, found.text, self._count),
             "marked": marked_lines(found.text),
             "task_state": "".join(task),
             "suggested_response": "".join(suggestion),

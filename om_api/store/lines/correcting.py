@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from om_api.domain.errors import InvalidInputError, NotFoundError, StoreError
+from om_api.domain.notes.activations import tokens_of_text
 from om_api.domain.notes.edits import NotedLine, corrected, lines_of, means, replaced
 from om_api.domain.notes.marks import marked_lines
 from om_api.domain.notes.pins import Notes, Pin, written
@@ -176,15 +177,20 @@ class Corrector:
         others = [each.observation for each in read.observations if each is not stored]
         left = [*others, msgspec.structs.replace(own, text=text)]
         _check_pins(pins, Notes.of([read.in_force] if read.in_force else [], left, self._scope))
-        besides = own.wrapper_tokens if text else 0
-        tokens = self._count(text) + besides if text else 0
-        said = {"text": text, "tokens": tokens, "corrections": corrections, "marked": marked_lines(text)}
-        said["wrapper_tokens"] = besides
+        tokens = tokens_of_text(own, text, self._count)
+        said = {"text": text, **tokens, "corrections": corrections, "marked": marked_lines(text)}
         was = stored.member if stored else b""
         becomes = msgspec.json.encode({**msgspec.json.decode(was), **said})
         of = self._keys.of(self._scope.resource)
         names = [of.record(self._scope), of.observations(self._scope), of.draft(self._scope)]
-        args: list[Any] = [read.epoch, new_id(), exact(stored.seq if stored else 0), was, becomes, tokens - own.tokens]
+        args: list[Any] = [
+            read.epoch,
+            new_id(),
+            exact(stored.seq if stored else 0),
+            was,
+            becomes,
+            tokens["tokens"] - own.tokens,
+        ]
         done = yield from Verb("correct", names, [*args, read.pinned, written(pins)], outcome)
         return self._changed(done, read, found, say)
 

@@ -4,12 +4,7 @@ import pytest
 from scene import HAROLD, at_step, filled, reflect
 
 from om_api.client.recall.recall_notes import noted_parts
-from om_api.client.recall.recall_query import (
-    MOST_AROUND,
-    MOST_HITS,
-    RecallLimits,
-    recall_query,
-)
+from om_api.client.recall.recall_query import MOST_AROUND, MOST_HITS, RecallLimits, recall_query
 from om_api.domain.errors import InvalidInputError
 
 NO_DATES = ("2025-13-01", "2025-02-30", "2025.05.01", "10000-01-01", "soon")

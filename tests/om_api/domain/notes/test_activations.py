@@ -1,6 +1,7 @@
 """How the notes of an activation are laid out."""
 
-from om_api.domain.notes.activations import SMALL, sections, wrappers
+from om_api.domain.notes.activations import SMALL, sections, tokens_of_text, wrappers
+from om_api.domain.values import Observation
 
 DAY, NEXT = "Date: Nov 20, 2025", "Date: Nov 21, 2025"
 
@@ -56,3 +57,10 @@ def test_wrappers_of_the_first_of_a_block_and_of_a_thread_weigh_what_these_take(
         ([("a", note)], False, [frame + 1]),
     ]:
         assert wrappers(notes, len, pooled=pooled) == weights, notes
+
+
+def test_tokens_of_a_shorter_text_are_not_negative():
+    """An export with negative tokens could not be imported."""
+    own = Observation(id="o-1", thread_id="t-1", text=f"{DAY}\n* one", tokens=9, wrapper_tokens=-14)
+    for text, tokens, besides in (("* x", 0, -3), (f"{DAY}\n* x", 8, -14), ("", 0, 0)):
+        assert tokens_of_text(own, text, len) == {"tokens": tokens, "wrapper_tokens": besides}, text

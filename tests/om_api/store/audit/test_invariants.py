@@ -130,9 +130,7 @@ def test_verify_names_every_break_with_its_key(store, monkeypatch):
     assert breaches(store) == []
 
 
-MAY_VANISH = {
-    "reflected:1": "it expires",
-}
+MAY_VANISH = {"reflected:1": "it expires"}
 
 
 def test_verify_names_each_key_of_a_memory_that_is_deleted(store, monkeypatch):

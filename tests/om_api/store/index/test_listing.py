@@ -1,20 +1,7 @@
 """listing: all that is kept of a resource's messages, as it stood at one instant."""
 
 import pytest
-from scene import (
-    HAROLD,
-    activate,
-    at_step,
-    buffer,
-    filled,
-    member,
-    observed,
-    push,
-    record,
-    reflect,
-    seal,
-    trips,
-)
+from scene import HAROLD, activate, at_step, buffer, filled, member, observed, push, record, reflect, seal, trips
 
 from om_api.domain.values import Scope
 from om_api.store.index.listing import MemoryPlace, listing

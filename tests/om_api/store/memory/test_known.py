@@ -5,15 +5,7 @@ from world import wait_until
 
 from om_api.store.audit.verify import verify
 from om_api.store.memory import due
-from om_api.store.memory.known import (
-    day_of,
-    held_records,
-    laid_out,
-    learn,
-    recognise,
-    records_of,
-    tidy,
-)
+from om_api.store.memory.known import day_of, held_records, laid_out, learn, recognise, records_of, tidy
 
 
 def fields(store, thread="t1"):

@@ -2,20 +2,7 @@
 
 import pytest
 from msgspec import structs
-from scene import (
-    AT,
-    HAROLD,
-    call,
-    counts,
-    emptied,
-    interrupted,
-    member,
-    message,
-    nothing_changes,
-    push,
-    pushing,
-    seal,
-)
+from scene import AT, HAROLD, call, counts, emptied, interrupted, member, message, nothing_changes, push, pushing, seal
 
 from om_api.domain.errors import NotReplicatedError, RateLimitedError, StoreError
 from om_api.domain.identity import KnownId, record_of
