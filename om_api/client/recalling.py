@@ -44,6 +44,7 @@ T = TypeVar("T")
 REMEMBERED, MOST = 256, 256 * 2**20  # resources, and bytes of what was decoded of them
 _TRIES = 4
 _NOT_ALL = "nothing in the part that could be read holds these words"
+_NAMES_THREADS = "a recall that names threads searches the resource's own memory only"
 _CANDIDATES = 1_000  # whose texts are looked through for a phrase
 _MOST_RAW = 2_000  # raw messages that automatic recall searches, the newest of each thread; recall itself searches all
 
@@ -159,7 +160,10 @@ class Recalling:
         """The same in a memory and in those that are composed with it: the best of each first, the own before others'.
 
         Their scores are no measure of each other's: the rarer a word in a memory, the more it is worth there.
+        Threads that a call names are the resource's own: a thread of that name in another memory may leave no memory.
         """
+        if asked.threads or asked.query.threads:
+            ask = ask.without(ask.names, _NAMES_THREADS)
         if asked.query.reason or not ask.memories:
             own = yield from self.recall(resource, asked)
             return msgspec.structs.replace(own, left_out=ask.left_out) if ask.left_out else own
@@ -317,7 +321,7 @@ class Recalling:
         found: list[RecalledHit] = []
         step = max(len(hits), 1) if self._ranker else wanted + 1
         for start in range(0, len(hits), step):
-            some = yield from self._hits.told(index, notes, hits[start : start + step], asked.around)
+            some = yield from self._hits.told(index, notes, hits[start : start + step], asked.around, named=named)
             found += [hit for hit in some if query.admits(hit.text)]
             if len(found) > wanted:
                 break
@@ -372,8 +376,9 @@ class Recalling:
 
     def _browsed(self, index: RecallIndex, message: str, before: int, after: int, thread: str | None) -> Steps[Browsed]:
         yield from self._fetch(index, lambda _: distant.holding(self._keys, index.resource, message, thread))
+        named = {thread} if thread else ()
         for at in index.find(message, thread):
-            (found,) = yield from self._hits.beside(index, [at], before, after)
+            (found,) = yield from self._hits.beside(index, [at], before, after, named=named)
             if found and found.message.id == message:
                 return _browsed(found, index.retracted.get(found.message.thread_id, ()))
         return Browsed(message=None)

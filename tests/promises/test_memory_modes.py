@@ -244,3 +244,24 @@ def test_an_amended_message_of_a_thread_that_leaves_no_memory_counts_for_its_thr
     world.om.erase("harold", message_id=name)
     assert counter(world) == 100
     assert world.om.verify() == []
+
+
+def test_raw_messages_of_a_thread_that_leaves_no_memory_are_hidden_from_every_other_reader(world):
+    world.say("The boat is moored.", thread="private")
+    world.observe_now("private")
+    world.say("The password is swordfish.", thread="private", memory="off")
+    world.say("The password of dora.", thread="private", resource="dora")
+    asked = {"query": "password", "thread_id": "private"}
+    for query, how in (("thread:private password", {}), ("password", {"thread_id": "private"})):
+        found = world.om.recall(query, "dora", also=["harold"], **how)
+        assert [hit.resource_id for hit in found.hits] == ["dora"], query
+        assert "names threads" in found.left_out["harold"], query
+    assert "swordfish" not in world.om.answer_recall(asked, "dora", also=["harold"])
+    assert [hit.resource_id for hit in world.om.recall("moored", "dora", also=["harold"]).hits] == ["harold"]
+    for resource, also in (("harold", ()), ("dora", ["harold"])):  # beside a message that was observed before
+        (hit,) = world.om.recall("moored", resource, also=also).hits
+        assert (hit.message.content, hit.after) == ("The boat is moored.", ()), resource
+    assert world.om.browse(hit.id, "harold").after == ()
+    (hit,) = world.om.recall("moored", "harold", thread_id="private").hits
+    named = world.om.browse(hit.id, "harold", thread_id="private")
+    assert [each.content for each in (*hit.after, *named.after)] == ["The password is swordfish."] * 2

@@ -43,18 +43,20 @@ class Hits:
         hits: Sequence[Hit],
         around: int,
         *,
+        named: Collection[str] = (),
         raw: bool = False,
         noted_only: bool = False,
     ) -> Steps[list[RecalledHit]]:
         """Hits with what they say, in their order, those of messages in their surroundings.
 
         With `raw` what is raw is read again too: the index may be of a while ago. With `noted_only` nothing stands beside a
-        message that no observation stands for. MovedError where something is gone.
+        message that no observation stands for. Raw messages of a thread that leaves no memory are shown only if it is `named`.
+        MovedError where something is gone.
         """
         noted = {id(each.part): each.hits for each in notes}
         messages = [hit for hit in hits if id(hit.source) not in noted]
         places = [Stretch(hit.source.thread, index.name(hit.source), hit.place, hit.place) for hit in messages]
-        beside = yield from self.beside(index, places, around, around, raw=raw, noted_only=noted_only)
+        beside = yield from self.beside(index, places, around, around, named=named, raw=raw, noted_only=noted_only)
         covers = yield from self._covers(index, {place.chunk for place in places} - {""})
         told = {
             (id(hit.source), hit.place): _of_message(
@@ -76,11 +78,12 @@ class Hits:
         before: int,
         after: int,
         *,
+        named: Collection[str] = (),
         raw: bool = False,
         noted_only: bool = False,
     ) -> Steps[list[Surroundings | None]]:
         """What stands beside messages, None for what is none. Where that cuts a call from its results they are read once more."""
-        orders = {thread: index.order(thread) for thread in {at.thread for at in places}}
+        orders = {thread: index.order(thread, named) for thread in {at.thread for at in places}}
         if noted_only:
             orders = {
                 thread: [part for part in order if index.is_activated(part.chunk)] for thread, order in orders.items()

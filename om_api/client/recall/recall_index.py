@@ -197,9 +197,12 @@ class RecallIndex:
             self._sealed = _Sealed([(name, part) for name, part in parts if part])
         return self._sealed
 
-    def order(self, thread: str) -> list[Stretch]:
-        """All that is kept of a thread, oldest first: what is raw comes last."""
-        loose = self._loose.get(thread)
+    def order(self, thread: str, named: Collection[str] = ()) -> list[Stretch]:
+        """All that can be shown of a thread, oldest first: raw messages come last.
+
+        Of a thread that leaves no memory these are shown only if it is `named`.
+        """
+        loose = self._loose.get(thread) if self._is_open("", thread, named) else None
         return [
             *self._of_chunks().order(thread),
             *([Stretch(thread, "", 0, loose.size - 1)] if loose and loose.size else ()),
