@@ -87,8 +87,8 @@ every caller is an administrator. Redis users that `om acl` makes for agents can
 ## Changing the settings of an agent
 
 ```sh
-om config set harold message_threshold=20000 observer.instruction='Keep every ticket number.' --dry-run
-om config set 'worker-*' observer_model='[deepseek, gemini-2.5-flash]'
+om config set harold message_threshold=20000 observer.instruction='Keep every ticket number.'
+om config set 'worker-*' observer_model='[deepseek, gemini-2.5-flash]' --dry-run
 om config unset harold observer.instruction
 ```
 

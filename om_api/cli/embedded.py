@@ -142,7 +142,9 @@ def make_folder(folder: Path) -> Path:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise StoreError(f"{folder} cannot hold the data: {error.strerror}; name another folder") from error
+        raise StoreError(
+            f"{folder} cannot hold the data: {error.strerror}; name another folder with OM_DATA_DIR"
+        ) from error
     return folder.resolve()
 
 
@@ -158,7 +160,9 @@ def hold(folder: Path) -> Iterator[IO[str]]:
         except BlockingIOError:
             file.seek(0)
             owner = file.read().strip() or "unknown"
-            raise StoreError(f"{folder} is in use by process {owner}: stop that one, or name another folder") from None
+            raise StoreError(
+                f"{folder} is in use by process {owner}: stop that process, or name another folder with OM_DATA_DIR"
+            ) from None
         file.truncate(0)
         file.write(str(os.getpid()))
         file.flush()

@@ -256,9 +256,9 @@ def _part_shown(snapshot: Snapshot, view: View) -> tuple[Snapshot, View]:
 def _check(resource: str, thread: str, max_tokens: object) -> None:
     check_id(resource, "resource_id")
     check_id(thread, "thread_id")
-    if not isinstance(max_tokens, int | None):
+    if max_tokens is not None and (type(max_tokens) is not int or max_tokens < 1):
         raise InvalidInputError(
-            f"max_tokens is {str(max_tokens)[:40]!r}: use a number of tokens, or None for what the setting "
+            f"max_tokens is {str(max_tokens)[:40]!r}: use a number of tokens from 1 on, or None for what the setting "
             "context_max_tokens says"
         )
 

@@ -214,7 +214,7 @@ class Syncing:
         aligned = _aligned(*alike, history, known, branches=diverged != "keep")
         gone = going(there, aligned.replaced, aligned.ids, end.history)
         if gone and diverged == "copy":
-            return history, _branch(thread, there, gone, aligned.ids)
+            return history, _branch(thread, standing(there, end.retracted), gone, aligned.ids)
         back = _back(there, messages, aligned.ids, end.retracted)
         if (gone or back) and not (yield from retract(self._keys, resource, thread, end.last, gone, back)):
             return history, None

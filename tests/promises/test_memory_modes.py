@@ -67,6 +67,7 @@ def test_a_thread_that_leaves_no_memory_is_never_due_and_stays_raw(client, prefi
 
 def test_a_thread_that_leaves_no_memory_is_read_nowhere_else(world, monkeypatch):
     world.om.set_thread("harold", "off", memory="off")
+    assert [(each.id, each.memory) for each in world.om.threads("harold")] == [("off", "off")]
     world.say("The password of the safe is swordfish.", thread="off")
     world.say("Where is the safe?", thread="t-1")
     assert "swordfish" not in world.context("t-1").text

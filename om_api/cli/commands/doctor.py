@@ -54,20 +54,24 @@ def _line(finding: Finding) -> str:
     return " ".join(f"{finding.level:<8} {finding.about:<10} {finding.says}{do}".splitlines())
 
 
-@command("om health", "om health worker")
+@command("om health", "om health worker", "om health api --port 9000")
 @click.argument("role", type=click.Choice([*WORKER[:1], *BEAT, *FLOWER, *API]), required=False)
+@click.option("--port", type=click.IntRange(1, 65_535), help="The port of Flower or the API.")
 @json_option
-def health(target: Target, role: str | None, as_json: bool) -> None:
+def health(target: Target, role: str | None, port: int | None, as_json: bool) -> None:
     """Check the worker, beat, Flower or API that runs here; exit code 0 if it is healthy, else 1.
 
-    Without ROLE: the one that runs in this container. The worker must answer Celery's ping, the beat must have touched
-    OM_BEAT_FILE within a minute, Flower and the API must answer over HTTP at OM_FLOWER_PORT (5555) and OM_API_PORT (8000).
+    Without ROLE: the one that runs in this container, at the port that its command line states (--port). The worker must
+    answer Celery's ping, the beat must have touched OM_BEAT_FILE within a minute, Flower and the API must answer over HTTP
+    at --port, else at OM_FLOWER_PORT (5555) and OM_API_PORT (8000).
     """
-    role = role or running_role(_command_lines())
+    if role is None:
+        role, stated = running_role(_command_lines())
+        port = port or stated
     if role is None:
         problem = "no process of cortex-om runs here; name one: worker, beat, flower or api"
     else:
-        problem = _CHECKS[role](target.settings())
+        problem = _CHECKS[role](target.settings(), port)
     if as_json:
         print_json({"role": role, "healthy": not problem, "problem": problem})
     else:
@@ -76,14 +80,21 @@ def health(target: Target, role: str | None, as_json: bool) -> None:
         sys.exit(1)
 
 
-def running_role(command_lines: Iterable[list[str]]) -> str | None:
-    """The role of the first of these command lines that belongs to cortex-om."""
+def running_role(command_lines: Iterable[list[str]]) -> tuple[str | None, int | None]:
+    """The role of the first of these command lines that belongs to cortex-om, and the port that it states."""
     for words in command_lines:
         if "om_workers.app" in words:
-            return next((word for word in words if word in {*WORKER, *BEAT, *FLOWER}), None)
+            return next((word for word in words if word in {*WORKER, *BEAT, *FLOWER}), None), _port(words)
         if any(Path(word).name == "om" and after == "api" for word, after in pairwise(words)):
-            return "api"
-    return None
+            return "api", _port(words)
+    return None, None
+
+
+def _port(words: Iterable[str]) -> int | None:
+    """The value of --port, which may be a word or the end of one."""
+    flat = [part for word in words for part in word.split("=", 1)]
+    stated = next((after for word, after in pairwise(flat) if word == "--port"), "")
+    return int(stated) if stated.isdecimal() else None
 
 
 def _command_lines() -> Iterable[list[str]]:
@@ -95,7 +106,7 @@ def _command_lines() -> Iterable[list[str]]:
             continue
 
 
-def _worker_problem(_: Settings) -> str:
+def _worker_problem(*_: object) -> str:
     name = f"celery@{socket.gethostname()}"
     ping = ["-m", "celery", "-A", "om_workers.app", "inspect", "ping", "--timeout", "5", "--destination", name]
     try:
@@ -105,7 +116,7 @@ def _worker_problem(_: Settings) -> str:
     return "" if done.returncode == 0 else f"{name} does not answer Celery's ping"
 
 
-def _beat_problem(settings: Settings) -> str:
+def _beat_problem(settings: Settings, _: int | None) -> str:
     file = settings.variable("OM_BEAT_FILE")
     if not file:
         return "OM_BEAT_FILE is not set; set it to a file that the beat may write"
@@ -116,8 +127,8 @@ def _beat_problem(settings: Settings) -> str:
     return "" if age < _BEAT_S else f"the last tick was sent {age:,.0f} s ago"
 
 
-def _http_problem(variable: str, usual_port: int, path: str, settings: Settings) -> str:
-    port = stated_port(settings, variable, usual_port)
+def _http_problem(variable: str, usual_port: int, path: str, settings: Settings, port: int | None) -> str:
+    port = port or stated_port(settings, variable, usual_port)
     connection = HTTPConnection("127.0.0.1", port, timeout=_ANSWER_S)
     try:
         connection.request("GET", path)
@@ -129,7 +140,7 @@ def _http_problem(variable: str, usual_port: int, path: str, settings: Settings)
     return "" if status == HTTPStatus.OK else f"port {port} answers {path} with {status}"
 
 
-_CHECKS: dict[str, Callable[[Settings], str]] = {
+_CHECKS: dict[str, Callable[[Settings, int | None], str]] = {
     "worker": _worker_problem,
     "beat": _beat_problem,
     "flower": partial(_http_problem, "OM_FLOWER_PORT", 5555, "/healthcheck"),

@@ -30,6 +30,7 @@ _MET = Match.FULL
 _MOST = 20  # faults named of one request
 _NOT_PARSED = "There was an error parsing the body"  # FastAPI's words where Python's reader of JSON gives up
 _READS = ("GET", "HEAD")
+_UNKNOWN = "unknown field; /docs lists the fields of each request"
 _HINTS = {  # what to send instead, by what is wrong and where in the body
     (
         "missing",
@@ -136,6 +137,8 @@ def _fault(error: Any) -> Fault:
     where, *path = error["loc"]
     inside = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
     why = error.get("ctx", {}).get("error") if error["type"] == "json_invalid" else error["msg"]
+    if error["type"] == "extra_forbidden":
+        why = _UNKNOWN
     return Fault(f"{where}{inside}"[:200], f"{why}{_HINTS.get((error['type'], *path), '')}"[:300])
 
 

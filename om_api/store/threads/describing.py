@@ -10,7 +10,7 @@ from om_api.domain.values import MemoryMode, ThreadState, is_id, shown
 from om_api.store.driver.replies import as_hash, as_pairs
 from om_api.store.driver.steps import Steps, Verb, batch
 from om_api.store.memory import clear, reading
-from om_api.store.memory.decoding import AWAY, unsealed_threads
+from om_api.store.memory.decoding import AWAY, MEMORY, unsealed_threads
 from om_api.store.memory.keys import Keys
 from om_api.store.threads.aliases import aliases
 
@@ -55,14 +55,16 @@ def _place(text: str) -> tuple[int, str] | None:
 
 
 def listed(keys: Keys, resource: str, wanted: ThreadsWanted) -> Steps[list[ThreadState]]:
-    """Threads with what is unsealed of them and what is said of them, in an order; aliases are none."""
+    """Threads with their unsealed part and fields, in an order: also those that have only a memory mode, but no aliases."""
     wanted.check()
     of = keys.of(resource)
     standing = yield from aliases(keys, resource)
     every = yield from clear.threads_of(keys, resource)
     tokens, met = yield from batch(as_hash("HGETALL", of.tokens), as_pairs("ZRANGE", of.threads, 0, -1, "WITHSCORES"))
     away = {name.removeprefix(AWAY).decode() for name in tokens if name.startswith(AWAY)}
-    names = [name for name in every if name not in standing and wanted.archived in {None, name in away}]
+    moded = {name.removeprefix(MEMORY).decode() for name in tokens if name.startswith(MEMORY)}
+    threads = sorted({*every, *filter(is_id, moded)})
+    names = [name for name in threads if name not in standing and wanted.archived in {None, name in away}]
     times = {name.decode(): int(at) for name, at in met}
     if wanted.order == "activity":
         page = wanted.page((yield from _heard(keys, resource, names, times, unsealed_threads(tokens))))
@@ -106,7 +108,7 @@ def _described(keys: Keys, resource: str, thread: str, words: Sequence[Any]) -> 
         names = [of.thread(thread), of.known(thread), of.messages(thread), of.tokens, of.threads]
         done = yield from Verb("describe", names, [thread, *words], _said)
         if done == "unknown":
-            raise NotFoundError(f"{resource} has no thread {thread}: om threads {resource} lists those that there are")
+            raise NotFoundError(f"{resource} has no thread {thread}: `om threads {resource} --all` lists its threads")
         if not done.startswith("="):
             return thread, done == "changed"
         thread = done.removeprefix("=")

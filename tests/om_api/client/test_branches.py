@@ -137,6 +137,15 @@ def test_sync_copies_a_thread_where_a_branch_begins(world):
         sync(world, "a?", diverged="split")
 
 
+def test_sync_copies_where_a_retracted_branch_comes_back(world):
+    """The messages of that branch are not in the thread's context, so the copy begins before them."""
+    for words in ("a? b c? d", "a? b x? y"):
+        sync(world, words)
+    found = sync(world, "a? b c? d", diverged="copy")
+    assert found.diverged_at == 2
+    assert (read(world), read(world, found.thread_id)) == ("a? b x? y", "a? b c? d")
+
+
 def test_retracted_messages_are_found_with_their_mark(world):
     """By recall and by browsing, raw and noted; no context recalls them by itself."""
     sync(world, "vienna? lisbon? porto? gone")

@@ -88,8 +88,8 @@ def test_without_a_store_a_context_is_bounded_as_well(contexts):
 
 def test_what_is_no_number_of_tokens_is_refused(client, prefix):
     """Catches a TypeError of ours for the word that the setting takes."""
-    for given in ("auto", 1.5, "1000"):
-        with pytest.raises(InvalidInputError, match=r"max_tokens is .*: use a number of tokens, or None"):
+    for given in ("auto", 1.5, "1000", 0, -5, True):
+        with pytest.raises(InvalidInputError, match=r"max_tokens is .*: use a number of tokens from 1 on"):
             World(client, prefix).om.get_context("t-1", "harold", max_tokens=given)
 
 

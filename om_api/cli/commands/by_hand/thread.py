@@ -73,7 +73,7 @@ def _state(om: ObservationalMemory, resource: str, name: str) -> ThreadState:
     if found := next((each for each in om.threads(resource, archived=None) if each.id == stands), None):
         return found
     check_known(om, resource)
-    raise NotFoundError(f"{resource} has no thread {name}: om threads {resource} --all lists those that there are")
+    raise NotFoundError(f"{resource} has no thread {name}: `om threads {resource} --all` lists its threads")
 
 
 @command(

@@ -155,14 +155,14 @@ def test_an_archive_that_is_away_is_named_and_a_backend_of_sql_explained(well, d
     assert (storage["level"], "Redis stays the hot store" in storage["says"]) == ("note", True)
 
 
-def test_health_finds_the_role_by_the_command_line():
-    for line, role in (
-        ("python /usr/local/bin/celery -A om_workers.app worker --without-gossip", "worker"),
-        ("celery -A om_workers.app flower --port=5555", "flower"),
-        ("/usr/local/bin/python /usr/local/bin/om api --port 8000", "api"),
-        ("om health api-x", None),
+def test_health_finds_role_and_port_by_the_command_line():
+    for line, role, port in (
+        ("python /usr/local/bin/celery -A om_workers.app worker --without-gossip", "worker", None),
+        ("celery -A om_workers.app flower --port=5556", "flower", 5556),
+        ("/usr/local/bin/python /usr/local/bin/om api --port 9000", "api", 9000),
+        ("om health api-x", None, None),
     ):
-        assert running_role([["sh", "-c", line], line.split()]) == role, line
+        assert running_role([["sh", "-c", line], line.split()]) == (role, port), line
 
 
 def test_health_says_why_a_process_is_unhealthy(bare, tmp_path, monkeypatch):
@@ -178,9 +178,8 @@ def test_health_says_why_a_process_is_unhealthy(bare, tmp_path, monkeypatch):
     refused = bare("health", "api")
     assert (refused.exit_code, "refused" in refused.stderr) == (1, True)
     with HTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as server:
-        monkeypatch.setenv("OM_FLOWER_PORT", str(server.server_port))
         threading.Thread(target=server.handle_request).start()
-        answered = bare("health", "flower")
+        answered = bare("health", "flower", "--port", str(server.server_port))
     assert (answered.exit_code, "/healthcheck with 501" in answered.stderr) == (1, True)
     for pinged in (0, 69):
         monkeypatch.setattr(subprocess, "run", lambda *_, code=pinged, **__: subprocess.CompletedProcess([], code))

@@ -30,6 +30,8 @@ def test_a_body_that_is_not_what_is_read_says_what_to_send(ask):
         for body in ({"contents": []}, [{"role": "user", "content": "hi"}], {}):
             detail = problem(ask("POST", f"{HAROLD}/threads/t-1/{door}", json=body), 422)["detail"]
             assert '{"messages": [{"role": "user", "content": "…"}]}' in detail, body
+    unknown = problem(ask("PATCH", f"{HAROLD}/threads/t-1", json={"memry": "off"}), 422)
+    assert unknown["detail"].startswith("body.memry: unknown field; /docs lists the fields")
 
 
 def test_a_question_that_cannot_be_answered_says_which_part_of_it(ask):
