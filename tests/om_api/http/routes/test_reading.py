@@ -131,7 +131,8 @@ def test_a_memory_mode_is_set_with_messages_and_for_a_thread(ask, using, world):
     assert writer("POST", f"{AT}/a/messages", json=said).status_code == 200
     assert writer("POST", f"{AT}/b/sync", json={**said, "memory": "read_only"}).status_code == 200
     assert writer("PATCH", f"{AT}/c", json={"memory": "write_only"}).json()["memory"] == "write_only"
-    assert {each["id"]: each["memory"] for each in ask("GET", AT).json()["items"]} == {"a": "off", "b": "read_only"}
+    listed = {each["id"]: each["memory"] for each in ask("GET", AT).json()["items"]}
+    assert listed == {"a": "off", "b": "read_only", "c": "write_only"}
     for path, how in ((f"{AT}/a/messages", "POST"), (f"{AT}/a/sync", "POST"), (f"{AT}/a", "PATCH")):
         refused = writer(how, path, json={"memory": "Off"} if how == "PATCH" else {**said, "memory": "Off"})
         assert (refused.status_code, "'full', 'off', 'write_only' or 'read_only'" in refused.text) == (422, True), path
