@@ -14,7 +14,7 @@ from om_api.cli.output import note
 from om_api.client.auditing import limits_of
 from om_api.client.memory import ObservationalMemory
 from om_api.domain.audit.audit_entry import Ending
-from om_api.domain.errors import OMError, SettingsError, StoreError
+from om_api.domain.errors import InvalidInputError, OMError, SettingsError, StoreError
 from om_api.domain.naming.ids import any_name
 from om_api.domain.values import check_id
 from om_api.settings import Settings, load_settings
@@ -186,7 +186,11 @@ def checked(_: click.Context, param: click.Parameter, value: str | None) -> str 
 
     Names of resources and threads are escaped, except those with `*`, which are refused because they may be patterns.
     """
-    name = any_name(value) if value and param.name in _ANY_NAME and "*" not in value else value
+    name = any_name(value) if value and param.name in _ANY_NAME else value
+    if value and "*" in value and name != value:
+        raise InvalidInputError(
+            f"{param.name} {value[:80]!r} is not an id: it may be a pattern; name one {param.name}, or write {name}"
+        )
     return name if name is None else check_id(name, param.name or "id")
 
 

@@ -90,7 +90,8 @@ class AsyncObservationalMemory:
     `settings` default to config/ and the environment. `timeout` (s) bounds each round trip. With `fail_open` the store
     being away raises nothing: messages are kept here (the newest 1,000, of 16 MB at most) and sent when it is back, and contexts
     are made of what was read last (of the threads used last, in 96 MB at most), saying that memory was unavailable.
-    With a `spool` (else OM_SPOOL) waiting messages are in that file too, and survive the process; several may share it.
+    With `fail_open` and a `spool` (else OM_SPOOL) waiting messages are in that file too, and survive the process; several may
+    share it.
     Raises StoreError otherwise, InvalidInputError for input that cannot be accepted, SettingsError for settings that cannot be
     in force.
 
@@ -110,6 +111,8 @@ class AsyncObservationalMemory:
         ranker: Ranker | None = None,
         spool: str | Path | None = None,
     ) -> None:
+        if spool and not fail_open:
+            raise InvalidInputError(f"spool without fail_open: {str(spool)[:80]!r}; pass fail_open=True as well")
         self.settings = settings or load_settings(warn_unknown=True)
         telemetry.begin(self.settings, "cortex-om-client")
         self._connection = AsyncConnection(

@@ -110,7 +110,8 @@ class Aliasing:
         )
         if not met[0] and met[1] == [None]:
             raise NotFoundError(
-                f"{self._resource} has no thread {target}: an alias stands for one that there is (om threads {self._resource})"
+                f"{self._resource} has no messages of thread {target}: an alias needs a thread with messages; "
+                f"`om threads {self._resource} --all` lists the threads"
             )
         return target
 

@@ -74,7 +74,7 @@ def test_users_are_listed_and_ended_by_role_or_all_of_a_resource(om, om_json, pr
 
 def test_what_cannot_be_meant_is_refused_and_nothing_is_set(om, om_json):
     for words, says in {"": "name a resource, or --workers", "harold --workers": "and not both",
-                        "har*ld": "is not an id", "harold --apply --reset": "would have no password",
+                        "har*ld": "write har+_2Ald", "harold --apply --reset": "would have no password",
                         "harold --apply --revoke": "three things",
                         "harold --apply --generate --password-file x": "use one of them",
                         "harold --apply --password-file not-there": "not-there cannot be read",

@@ -6,7 +6,7 @@ import pytest
 from structlog.testing import capture_logs
 from world import World
 
-from om_api import ObservationalMemory, SettingsError, StoreError
+from om_api import InvalidInputError, ObservationalMemory, SettingsError, StoreError
 from om_api.client.remembered.spool import Spool
 
 
@@ -58,6 +58,8 @@ def test_a_spool_holds_redacted_text_and_encrypted_values_that_the_next_process_
     world = World(client, prefix, spool=str(tmp_path / "spool.db"), **redaction)
     place, given = {"thread_id": "t-1", "resource_id": "harold"}, {"client": world.client, "fail_open": True}
     first = ObservationalMemory(world.settings, **given)
+    with pytest.raises(InvalidInputError, match="fail_open=True"):
+        ObservationalMemory(world.settings, client=world.client, spool="spool.db")
     with monkeypatch.context() as away:
         away.setattr(first._connection._endpoint, "ask", _away)
         assert first.add_message({"id": "m-1", "role": "user", "content": "to ada@example.com"}, **place).held
