@@ -143,7 +143,7 @@ def test_what_both_have_word_for_word_stands_there_once(store):
 
 
 def test_what_cannot_be_an_alias_is_refused_and_changes_nothing(store):
-    with nothing_changes(store), pytest.raises(NotFoundError, match="harold has no thread t1"):
+    with nothing_changes(store), pytest.raises(NotFoundError, match="harold has no messages of thread t1"):
         store.run(aliased(store, "a", "t1"))
     push(store, 1)
     push(store, 2, thread="t2")
