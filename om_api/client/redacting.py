@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 import msgspec
 
 from om_api.domain.caching import LRU
-from om_api.domain.errors import SettingsError, StoreError
+from om_api.domain.errors import InvalidInputError, SettingsError, StoreError
 from om_api.domain.identity import said_by
 from om_api.domain.messages import Message
-from om_api.domain.values import is_id
+from om_api.domain.naming.ids import escape_id
 from om_api.redaction.making import redactor
 from om_api.redaction.placeholders import Words, placeholders, put_back_in
 from om_api.redaction.redactor import Redactions, Redactor
@@ -135,8 +135,12 @@ class Redacting:
         return made if told else value
 
     def item(self, label: str, value: T) -> T:
-        """A value of LangGraph's store, by the resource that its namespace begins with; it is not counted, nor put back."""
-        own = self.before_store(label if is_id(label) else "store")
+        """A value of LangGraph's store, by the resource whose name its namespace begins with; not counted, nor put back."""
+        try:
+            resource = escape_id(label)
+        except InvalidInputError:  # too long for an id: globs and the base file apply
+            resource = label
+        own = self.before_store(resource)
         return value if own is None else own.value(value, Redactions())
 
     def of_plain_writers(self, resource: str) -> "Adopting | None":

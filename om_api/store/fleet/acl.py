@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from om_api.domain.api_keys import Role
 from om_api.domain.errors import InvalidInputError, NotPermittedError, StoreError
+from om_api.domain.naming.ids import escape_id, unescape_id
 from om_api.domain.values import check_id
 from om_api.store.driver.partitions import PartedIndex
 from om_api.store.driver.replies import as_int, as_list, command, fields, write
@@ -59,7 +60,7 @@ def agent(keys: Keys, resource: str, role: Role, composed: Sequence[str] = ()) -
 
     Of the memories that its settings compose it may read all, and write nothing.
 
-    Of items those of namespaces that begin with its id; a writer may tell the index that there are such.
+    Of items those of namespaces that begin with its name; a writer may tell the index that there are such.
     Scripts run with the rights of whoever calls them; EVALSHA wants to write whatever key it is told, so it stands apart.
     """
     own = [f"{keys.of(check_id(resource, 'resource')).base}:*", *_items(keys, resource)]
@@ -102,9 +103,15 @@ def readers(keys: Keys) -> Steps[dict[str, set[str]]]:
     return found
 
 
-def _items(keys: Keys, resource: str) -> tuple[str, str]:
-    """Patterns of the keys of namespaces that are, or begin with, the label that is a resource's id."""
-    start = f"{keys.prefix}:store:{{{name_of((resource,))}"
+def _items(keys: Keys, resource: str) -> tuple[str, ...]:
+    """Patterns of the keys of namespaces that are, or begin with, the label that is a resource's name.
+
+    The label is the name as people write it: `auth0|1` of the resource `auth0+_7C1`. An id that no name is escaped to has none.
+    """
+    label = unescape_id(resource)
+    if escape_id(label) != resource:
+        return ()
+    start = f"{keys.prefix}:store:{{{name_of((label,))}"
     return f"{start}}}:*", f"{start}/*"
 
 

@@ -3,6 +3,8 @@
 import time
 
 import pytest
+from configured import Folder
+from configured import om as om_yaml
 from world import SMALL
 
 from om_api import InvalidInputError, Message, ObservationalMemory, load_settings
@@ -66,6 +68,17 @@ def redacting(store, monkeypatch):
     monkeypatch.setenv("OM_SECRET_A", KEY)
     named = {"OM_REDACTION__BEFORE": "store", "OM_REDACTION__KEY_ENV": "OM_SECRET_A", "OM_REDACTION__REVEAL": "true"}
     return Redacting(load_settings(None, named), store.keys)
+
+
+def test_item_is_redacted_by_the_settings_of_the_name_in_its_label(store, tmp_path):
+    folder = Folder(tmp_path)
+    for agent, before in (("store", "off"), ("auth0+_7C1", "model"), ("harold", "off"), ("x*", "off")):
+        folder.agent(agent, om_yaml(f"redaction: {{before: {before}}}"))
+    folder.settings("redaction: {before: store}")
+    redacting, value = Redacting(folder.load(), store.keys), "to ada@example.com"
+    written = {label: redacting.item(label, value) == value for label in ("auth0|2", "auth0|1", "x|" * 200, "harold")}
+    assert written == {"auth0|2": False, "auth0|1": True, "x|" * 200: True, "harold": True}
+    assert redacting.item("auth0+_7C1", value) != value  # its id is auth0+_2B_7C1
 
 
 def test_what_a_message_stands_for_is_kept_before_it_and_waits_until_it_is(store, redacting):

@@ -30,7 +30,7 @@ from om_api.store.driver.scripts import load_all, provide
 from om_api.store.fleet import acl
 from om_api.store.items.item_records import ItemPut, body_of
 from om_api.store.items.keeping_items import get_items, items_under, put_items, use_items
-from om_api.store.items.namespaces import inhabited, under
+from om_api.store.items.namespaces import inhabited, name_of, under
 from om_api.store.memory.keys import Keys
 from om_api.store.memory.push import ServerClock, push, replicas_of
 
@@ -316,6 +316,18 @@ def test_items_of_its_own_namespaces_are_everything_that_a_user_reaches(house):
                 connection.run(get_items(house.keys, [(place, "a")]))
             with pytest.raises(NotPermittedError):
                 connection.run(put_items(house.keys, ServerClock(), [ItemPut(place, "a", None)]))
+
+
+def test_agent_reaches_the_items_of_the_name_that_its_id_escapes(prefix):
+    keys = Keys(prefix)
+
+    def granted(resource, label):
+        return keys.items(name_of((label,)))[:-5] + "*" in " ".join(acl.agent(keys, resource, Role.READER).rules)
+
+    assert granted("auth0+_7C1", "auth0|1")
+    assert granted("auth0+_2B_7C1", "auth0+_7C1")
+    assert not granted("auth0+_7C1", "auth0+_7C1")
+    assert not granted("a+_41", "a+_41")  # no name has this id
 
 
 def granted(role):
