@@ -37,7 +37,7 @@ _memory = partial(Series, "gauge", _BY_RESOURCE)
 _counter = partial(Series, "counter", _BY_RESOURCE)
 _histogram = partial(Series, "histogram", _BY_RESOURCE)
 _TOKENS, _RECORD = "`P:{<r>}:tokens`", "`P:{<r>}:record`"
-_COUNTED, _SERVED = "`P:counted:<r>`, `P:counted`", "the same, told by clients"
+_COUNTED, _SERVED = "`P:counted-by:<r>`, `P:counted`", "the same, told by clients"
 _ARCHIVABLE = "`P:archivable`"
 _BROKER, _TICKED = "the broker", "`P:lock:ticked:<name>`"
 

@@ -44,7 +44,7 @@ def test_an_echo_a_refusal_a_nothing_and_an_empty_answer_leave_messages_as_they_
         why = {"nothing": "empty"}.get(kind, kind)
         events = world.om.events(kinds="answer_unusable").events
         assert {(event.why, event.task, event.model) for event in events} == {(why, "observe", "scripted")}, kind
-        assert client.hget(f"{world.prefix}:counted:harold", f"unusable|{why}") == str(len(events)).encode(), kind
+        assert client.hget(f"{world.prefix}:counted-by:harold", f"unusable|{why}") == str(len(events)).encode(), kind
 
 
 def test_an_answer_with_a_note_counts_and_small_talk_may_be_noted_with_nothing(client, prefix_for):

@@ -84,7 +84,7 @@ _COMMON = (
     _kind("series", r"series:\d+(?::ID)?", "stream", expires=True),
     _kind("events", "events", "stream", expires=True),
     _kind("audit", "audit", "stream", expires=True),
-    _kind("counted", f"counted(?:{_PART}|:ID)", "hash", expires=True),
+    _kind("counted", f"counted(?:{_PART}|-by:ID|:ID)", "hash", expires=True),  # counted:ID is of an older version
     _kind("measured", f"measured{_PART}", "zset", expires=True),
     _kind("keys", r"keys(?::used:\{.+:keys\})?", "hash"),
     _kind("settings", "settings", "hash"),

@@ -133,8 +133,11 @@ class Keys:
         return f"{self.series(step)}:{resource}"
 
     def counted_by(self, resource: str) -> str:
-        """What happened to one resource, counted; `counted` is of all together. No braces: it is no part of a memory."""
-        return f"{self.counted}:{resource}"
+        """What happened to one resource, counted; `counted` is of all together. No braces: it is no part of a memory.
+
+        Not `counted:<r>`: of a resource `64:0` that is a part of `counted`.
+        """
+        return f"{self.prefix}:counted-by:{resource}"
 
     def of(self, resource: str) -> "ResourceKeys":
         """The keys of one resource."""

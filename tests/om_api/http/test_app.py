@@ -30,7 +30,7 @@ def test_contexts_served_are_counted_though_nobody_pushes(world, settings, monke
     with serving(settings, locked=False) as http:
         for _ in range(2):
             http.get(f"{THREAD}/context")
-        counted = f"{world.prefix}:counted:harold"
+        counted = f"{world.prefix}:counted-by:harold"
         wait_until(lambda: world.client.hget(counted, "served|contexts") == b"2", "figures of two contexts")
 
 

@@ -1,6 +1,8 @@
 """Keys, decoding, requests and states of a scope."""
 
-from itertools import combinations
+import inspect
+from collections import defaultdict
+from itertools import product
 
 import pytest
 from acl_house import every_key
@@ -8,9 +10,10 @@ from redis.crc import key_slot
 from scene import HAROLD, activate, at_step, call, push, ready, seal
 
 from om_api.domain.values import Scope
+from om_api.store.driver.partitions import PartedIndex
 from om_api.store.memory import decoding, model_cooldown, requests, scope_state
 from om_api.store.memory.kept import kept
-from om_api.store.memory.keys import Keys
+from om_api.store.memory.keys import Keys, queued
 
 PLAIN = b'{"id":"m","role":"user","content":"hi","tokens":3}'
 PARTS = b'{"id":"p","role":"user","content":[{"type":"text","text":"hi"}]}'
@@ -47,13 +50,48 @@ def test_all_keys_of_a_resource_are_in_one_slot():
     assert {key_slot(name.encode()) for name in own} == {key_slot(b"harold")}
 
 
-def test_no_two_resources_have_a_key_in_common_however_they_are_called():
-    """Ids may hold colons, and what other keys are made of."""
-    names = ["a", "a:b", "a:messages:t1", "messages", "tokens"]
-    owned = [{key for key in every_key(KEYS, name) if f"{{{name}}}" in key} for name in names]
+def keys_made(holder, names):
+    """Each key that a holder makes of these names, with what makes it."""
+    words = {"step": [600], "day": ["2026-11-21"], "generation": [1], "transfer": ["x"]}
+    for name, text in vars(holder).items():
+        if isinstance(text, PartedIndex):
+            yield from ((part, (name, count)) for count in (1, 64) for part in text.parts(count))
+            yield from ((queued(part), ("queued", name, count)) for count in (1, 64) for part in text.parts(count))
+        elif isinstance(text, str) and name not in {"prefix", "base"}:
+            yield text, (name, holder.base)
+    for name, method in inspect.getmembers(holder, inspect.ismethod):
+        shape = inspect.signature(method)
+        given = words | {"scope": [Scope("a"), *(Scope("a", each) for each in names)]}
+        if name == "lock":  # its names are of ours, with one of a thread or a chunk
+            given["name"] = [f"reflect:{each}" for each in names]
+        for args in (
+            product(*(given.get(each, names) for each in shape.parameters)) if shape.return_annotation is str else ()
+        ):
+            yield method(*args), (name, holder.base, args)
 
-    assert all(len(one) > 15 for one in owned)
-    assert [one & other for one, other in combinations(owned, 2) if one & other] == []
+
+def test_no_two_keys_are_equal_whatever_names_they_hold():
+    """Names may hold colons, and what other keys are made of."""
+    names = [
+        "a",
+        "a:b",
+        "64:0",
+        "1",
+        "a:messages:t1",
+        "messages",
+        "tokens",
+        "used",
+        "archive",
+        "queued",
+        "x:waiting",
+        "roots",
+    ]
+    owners = defaultdict(set)
+    for holder in (KEYS, *map(KEYS.of, names)):
+        for key, owner in keys_made(holder, names):
+            owners[key].add(owner)
+    assert len(owners) > 3_000
+    assert {key: owner for key, owner in owners.items() if len(owner) > 1} == {}
 
 
 def test_that_a_half_was_observed_is_noted_for_a_day_and_not_of_one_that_is_gone(store):
