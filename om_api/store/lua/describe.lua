@@ -1,12 +1,31 @@
--- describe(state, known, messages, tokens, threads; thread, archived, memory, n, [field, value]...)
+-- describe(state, known, messages, tokens, threads; thread, archived, memory, most, n, [field, value]...)
 -- Says something of a thread that there is: n fields of its hash, of which '' takes one out. `archived` is '1' or '0', '' leaves that
 -- as it is. An archived thread is one that the field `*away:` of the tokens names: the first message that is accepted takes it out.
 -- `memory` is its memory mode (full, off, read_only, write_only), '' leaves that as it is. A mode alone may be set before a thread
--- begins. What is unsealed of a thread that leaves no memory (off, read_only) is not counted in `*`; once it leaves one again, the
--- next look and the next push find it due.
--- Returns 'changed', 'same' for a mode alone that is in force, 'unknown' where there is no such thread, or {'alias', thread} for what became an alias.
+-- begins, of at most `most` threads without messages: every read of the memory reads these fields. What is unsealed of a thread
+-- that leaves no memory (off, read_only) is not counted in `*`; once it leaves one again, the next look and the next push find it due.
+-- Returns 'changed', 'same' for a mode alone that is in force, 'unknown' where there is no such thread, {'alias', thread} for what
+-- became an alias, or {'full', thread} with one of those threads without messages.
 local state, known, messages, tokens, threads = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local thread, archived, memory, n = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
+local thread, archived, memory, most, n = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
+
+-- How many threads without messages have a mode, and the last one met. HLEN spares small memories the look at all fields.
+local function without_messages()
+  if redis.call('HLEN', tokens) < most then
+    return 0
+  end
+  local fields, has, count, last = redis.call('HKEYS', tokens), {}, 0, ''
+  for _, field in ipairs(fields) do
+    has[field] = true
+  end
+  for _, field in ipairs(fields) do
+    local name = string.match(field, '^%*memory:(.+)$')
+    if name and not has['#' .. name] and not redis.call('ZSCORE', threads, name) then
+      count, last = count + 1, name
+    end
+  end
+  return count, last
+end
 
 local stands = redis.call('HGET', known, '=')
 if stands then
@@ -21,7 +40,14 @@ local counts = redis.call('HMGET', tokens, thread, '*', '*memory:' .. thread)
 if begins and memory == (counts[3] or 'full') then
   return 'same'
 end
-for slot = 5, math.min(4 + 2 * n, #ARGV - 1), 2 do
+local adds = memory ~= '' and memory ~= 'full' and not counts[3]
+if adds and redis.call('EXISTS', known, messages) == 0 and not redis.call('ZSCORE', threads, thread) then
+  local count, last = without_messages()
+  if count >= most then
+    return {'full', last}
+  end
+end
+for slot = 6, math.min(5 + 2 * n, #ARGV - 1), 2 do
   if ARGV[slot + 1] == '' then
     redis.call('HDEL', state, ARGV[slot])
   else

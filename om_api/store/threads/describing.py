@@ -5,7 +5,7 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from om_api.domain.errors import InvalidInputError, NotFoundError, StoreError
+from om_api.domain.errors import InvalidInputError, NotFoundError, QuotaReachedError, StoreError
 from om_api.domain.values import MemoryMode, ThreadState, is_id, shown
 from om_api.store.driver.replies import as_hash, as_pairs
 from om_api.store.driver.steps import Steps, Verb, batch
@@ -15,6 +15,7 @@ from om_api.store.memory.keys import Keys
 from om_api.store.threads.aliases import aliases
 
 Order = Literal["name", "activity"]
+MOST_WITHOUT_MESSAGES = 1_000  # threads of a resource with a memory mode and no message yet
 _TRIES = 5
 _DIGITS = 18  # of a time
 
@@ -91,30 +92,39 @@ def describe(
 
     Raises NotFoundError for a thread that does not exist.
     """
-    words = ["" if archived is None else int(archived), "", len(fields)]
+    words = ["" if archived is None else int(archived), "", MOST_WITHOUT_MESSAGES, len(fields)]
     return (
         yield from _described(keys, resource, thread, [*words, *(word for pair in fields.items() for word in pair)])
     )[0]
 
 
 def set_memory_mode(keys: Keys, resource: str, thread: str, memory: MemoryMode) -> Steps[tuple[str, bool]]:
-    """Set a thread's memory mode, also before its first message; returns its id, and whether the mode was another one."""
-    return (yield from _described(keys, resource, thread, ["", memory, 0]))
+    """Set a thread's memory mode, also before its first message; returns its id, and whether the mode was another one.
+
+    Raises QuotaReachedError if too many threads have a mode and no message.
+    """
+    return (yield from _described(keys, resource, thread, ["", memory, MOST_WITHOUT_MESSAGES, 0]))
 
 
 def _described(keys: Keys, resource: str, thread: str, words: Sequence[Any]) -> Steps[tuple[str, bool]]:
     of = keys.of(resource)
     for _ in range(_TRIES):
         names = [of.thread(thread), of.known(thread), of.messages(thread), of.tokens, of.threads]
-        done = yield from Verb("describe", names, [thread, *words], _said)
+        done, other = yield from Verb("describe", names, [thread, *words], _said)
+        if done == "full":
+            raise QuotaReachedError(
+                f"too many threads of {resource} with a memory mode and no message: {MOST_WITHOUT_MESSAGES:,}; write to "
+                f"them, or clear those that are not needed, such as {other}"
+            )
         if done == "unknown":
             raise NotFoundError(f"{resource} has no thread {thread}: `om threads {resource} --all` lists its threads")
-        if not done.startswith("="):
+        if done != "alias":
             return thread, done == "changed"
-        thread = done.removeprefix("=")
+        thread = other
     raise StoreError(f"{resource} has {thread} stand for ever other threads: repeat.", stored=False)
 
 
-def _said(reply: Any) -> str:
-    """`changed`, `same`, `unknown`, or = and the thread that it stands for."""
-    return f"={reply[1].decode()}" if isinstance(reply, list) else reply.decode()
+def _said(reply: Any) -> tuple[str, str]:
+    """The reply's word, and the thread that `alias` and `full` name."""
+    done, thread = reply if isinstance(reply, list) else (reply, b"")
+    return done.decode(), thread.decode()

@@ -16,11 +16,13 @@ from scene import (
     write_plainly,
 )
 
-from om_api.domain.errors import InvalidInputError, NotFoundError
+from om_api.domain.errors import InvalidInputError, NotFoundError, QuotaReachedError
 from om_api.domain.values import CopiedFrom
 from om_api.store.audit.verify import verify
 from om_api.store.threads.copying import begin, to_copy
-from om_api.store.threads.describing import ThreadsWanted, describe, listed, set_memory_mode
+from om_api.store.threads.describing import MOST_WITHOUT_MESSAGES, ThreadsWanted, describe, listed, set_memory_mode
+
+ORIGIN = CopiedFrom(resource_id="harold", thread_id="t1", message_id="m1")
 
 
 def said(store, thread="t1", archived=None, **fields):
@@ -52,6 +54,30 @@ def test_a_thread_that_leaves_memory_again_is_due_at_its_next_push(store):
     store.client.hset(store.keys.of("harold").tokens, "*wake", 10_000)
     store.run(set_memory_mode(store.keys, "harold", "t1", "full"))
     assert push(store, 2).due
+
+
+def test_memory_modes_of_threads_without_messages_are_limited(store):
+    """Catches fields of the tokens hash, which every read of a memory reads, that no push limit counts."""
+    for n in range(3):
+        push(store, n, thread=f"t{n}")
+        store.run(set_memory_mode(store.keys, "harold", f"t{n}", "write_only"))
+    observed(store, "o1", 0, thread="t0")  # nothing of it is raw
+    begun = {f"*memory:m{n}": "off" for n in range(MOST_WITHOUT_MESSAGES - 1)}
+    store.client.hset(store.keys.of("harold").tokens, mapping=begun)
+
+    def mode(thread, memory="off"):
+        return store.run(set_memory_mode(store.keys, "harold", thread, memory))[1]
+
+    assert mode("new")
+    store.run(begin(store.keys, ORIGIN, "harold", "copy", 5))
+    for thread in ("more", "copy"):
+        with nothing_changes(store), pytest.raises(QuotaReachedError, match=r"harold .*: 1,000; write to them"):
+            mode(thread)
+    assert (mode("m1", "read_only"), mode("more", "full"), mode("t1", "full")) == (True, False, True)
+    push(store, 9, thread="new")  # which has a message from now on
+    assert mode("more")
+    store.run(clearing_thread(store, "m2"))
+    assert mode("last")
 
 
 def test_a_thread_that_was_cleared_is_not_begun_by_what_is_said_of_it(store):
@@ -101,9 +127,6 @@ def test_what_cannot_be_listed_is_refused(store):
             with pytest.raises(InvalidInputError):
                 names(store, **wanted)
                 pytest.fail(f"{wanted} is permitted")
-
-
-ORIGIN = CopiedFrom(resource_id="harold", thread_id="t1", message_id="m1")
 
 
 def ids(store, until=None, *, apart=False):
