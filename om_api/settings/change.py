@@ -32,6 +32,7 @@ from om_api.settings.yaml_edit import edited
 
 Where = Literal["file", "store"]
 _AS_CHANGED = " (as changed)"  # no file yet: nobody looks there for the line of a mistake
+_LINKS = ("compose", "composed_by", "shared_by")
 _BY_CLIENTS = "redaction."  # what a client decides by itself, and leaks where it does not know
 _BELONGS = {
     SettingOwner.OPERATOR: "belongs to the operator; permitted: with an operator's key",
@@ -184,7 +185,7 @@ def plan(
     _check_links(settings, agent, then)
     if by is not SettingOwner.ADMINISTRATOR:
         refuse_unlisted(then.of(agent), loaded.of(agent), origin)
-    relied_on = _composed_entries(then, agent) if any(each.key == "compose" for each in changed) else {}
+    relied_on = _composed_entries(then, agent) if any(each.key in _LINKS for each in changed) else {}
     return PlannedChange(agent, file, before, began_as, kept, changed, overruled, by, relied_on)
 
 

@@ -117,6 +117,16 @@ def _permits(names: Iterable[str], resource: str) -> bool:
     return any(fnmatchcase(resource, name) for name in names)
 
 
+def consented(own: Mapping[str, Iterable[str]], consent_of: Callable[[str], Consent]) -> dict[str, list[str]]:
+    """The links of agents that are in force; `own` names what each composes. A link to itself counts, too."""
+
+    def is_in_force(name: str, other: str) -> bool:
+        consent = consent_of(other)
+        return other == name or _permits((*consent.composed_by, *consent.shared_by), name)
+
+    return {name: [each for each in others if each in own and is_in_force(name, each)] for name, others in own.items()}
+
+
 def lacking_consent(resource: str, other: str, key: str) -> str:
     """Why a link is not in force, and what to do about it."""
     return f"{key} of {other} does not name {resource}: add it there first (docs/composed-memories.md#consent)"
@@ -137,9 +147,8 @@ def leads_back(name: str, own: Mapping[str, Collection[str]]) -> list[str]:
 
 
 def why_not(way: Collection[str]) -> str:
-    """What is wrong where an agent's own settings lead back to it."""
-    first, *between, _ = way
-    if not between:
+    """What is wrong where an agent's own settings lead back to it. It names no memory but those of its own `compose`."""
+    first, second, *more = way
+    if not more:
         return f"compose names {first} itself; permitted: other memories"
-    over = " which composes ".join([*between, first])
-    return f"compose leads in a circle: {first} composes {over}; permitted: memories that do not lead back"
+    return f"compose leads in a circle: {first} composes {second}, which leads back to it; permitted: memories that do not"

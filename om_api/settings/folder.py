@@ -7,6 +7,7 @@ from pathlib import Path
 
 from om_api.domain.errors import SettingsError
 from om_api.settings.catalogue import BASE_FILE
+from om_api.settings.composed_memories import Consent, consented
 from om_api.settings.environment import environment_layer
 from om_api.settings.files import (
     AGENT_FILE,
@@ -114,10 +115,9 @@ class Folder:
     def with_file(self, loaded: Loaded, name: str, text: str, origin: str) -> Loaded:
         """What would be in force if a name's file said this, and came from `origin`; raises SettingsError."""
         effective = of_layer(loaded.base, layer_of(text, origin), origin)
-        others = {each: own_layer(one) for each, one in loaded.agents.items()}
-        refuse_circle(name, origin, composed_in({**others, **loaded.stored.layers, name: own_layer(effective)}))
         agents, names = {**loaded.agents, name: effective}, tuple(dict.fromkeys((*loaded.names, name)))
         changed = loaded._replace(agents=agents, names=names)
+        refuse_circle(name, origin, changed._replace(above={}).own_links())
         return still_fits(with_store(changed, loaded, loaded.stored.texts), loaded)
 
     def without_file(self, loaded: Loaded, name: str) -> Loaded:
@@ -216,12 +216,14 @@ class Folder:
 
 def _without_circles(made: Mapping[Path, LoadedFile]) -> dict[Path, LoadedFile]:
     """The same, but for the last file of each circle of memories that compose each other, which says so."""
-    found, own = dict(made), dict[str, Layer]()
+    found, own, consents = dict(made), dict[str, Layer](), dict[str, Consent]()
     for file, one in made.items():
         if isinstance(one.result, str):
             continue
         name, layer = file.parent.name, own_layer(one.result)
-        refused = attempt(partial(refuse_circle, name, str(file), composed_in({**own, name: layer})))
+        consents[name] = one.result.memory.consent
+        links = consented(composed_in({**own, name: layer}), consents.__getitem__)
+        refused = attempt(partial(refuse_circle, name, str(file), links))
         if isinstance(refused, str):
             found[file] = LoadedFile(one.base, None, refused)  # read again at the next look: another file may be mended
         else:

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar
 
 from om_api.domain.errors import SettingsError
 from om_api.settings.catalogue import BASE_FILE, SYSTEM_WIDE
-from om_api.settings.composed_memories import Links, leads_back, links_of, why_not
+from om_api.settings.composed_memories import Consent, Links, consented, leads_back, links_of, why_not
 from om_api.settings.documents import plain
 from om_api.settings.files import Stamp, is_one, match
 from om_api.settings.sources import Effective, Layer, compose
@@ -100,7 +100,16 @@ class Loaded(NamedTuple):
 
     def links(self, resource: str) -> Links:
         """The links of an agent's `compose`, with and without consent."""
-        return links_of(self.of(resource).memory.compose, resource, lambda name: self.of(name).memory.consent)
+        return links_of(self.of(resource).memory.compose, resource, self.consent)
+
+    def consent(self, resource: str) -> Consent:
+        """Who may compose an agent's memory, and share into it."""
+        return self.of(resource).memory.consent
+
+    def own_links(self) -> dict[str, list[str]]:
+        """The links with consent between agents that state `compose` themselves, in a file or in the store."""
+        files = composed_in({name: own_layer(effective) for name, effective in self.agents.items()})
+        return consented({**files, **composed_in(self.stored.layers)}, self.consent)
 
     def of_store(self) -> tuple[FileProblem, ...]:
         """What is wrong with the layer in the store."""
@@ -181,7 +190,6 @@ def with_store(loaded: Loaded, last: Loaded | None, says: StoredTexts) -> Loaded
     """
     before = StoredLayers() if last is None else last.stored
     layers, mistakes = dict[str, Layer](), dict[str, str]()
-    files = {name: own_layer(effective) for name, effective in loaded.agents.items()}
     above: dict[tuple[str | None, str], Effective | str] = {}
     under = {name: match(name, loaded.names) for name in sorted(says.texts)}
     for name, below in under.items():
@@ -196,14 +204,30 @@ def with_store(loaded: Loaded, last: Loaded | None, says: StoredTexts) -> Loaded
             mistakes[name] = found
             if name in before.layers:
                 found = attempt(partial(_met, loaded, below, name, before.layers[name]))
-        if not isinstance(found, str) and (way := leads_back(name, composed_in({**files, **layers, name: found[0]}))):
-            # two entries may be saved at once: what else the one says stays in force
-            mistakes[name] = f"{origin_of(name)}: {why_not(way)}"
-            rest = {key: stated for key, stated in found[0].items() if key != _COMPOSE}
-            found = attempt(partial(_met, loaded, below, name, rest))
         if not isinstance(found, str):
             layers[name], above[below, name] = found
-    return loaded._replace(stored=StoredLayers(says, layers, mistakes), above=above)
+    return _without_circles(loaded._replace(stored=StoredLayers(says, layers, mistakes), above=above))
+
+
+def _without_circles(loaded: Loaded) -> Loaded:
+    """The same without `compose` of each entry that closes a circle; those as they were come first, so that they stay.
+
+    Two entries may be saved at once, and consent may come back: what else an entry says stays in force.
+    """
+    links, stored = loaded.own_links(), loaded.stored
+    layers, mistakes, own = dict(stored.layers), dict(stored.mistakes), dict(links)
+    for name in layers:
+        own.pop(name, None)
+    for name, layer in stored.layers.items():
+        own[name] = links.get(name, [])
+        if way := leads_back(name, own):
+            mistakes[name] = f"{origin_of(name)}: {why_not(way)}"
+            rest = {key: stated for key, stated in layer.items() if key != _COMPOSE}
+            below, own[name] = match(name, loaded.names), []
+            found = attempt(partial(_met, loaded, below, name, rest))
+            if not isinstance(found, str):
+                layers[name], loaded.above[below, name] = found
+    return loaded._replace(stored=stored._replace(layers=layers, mistakes=mistakes))
 
 
 def _is_as_it_was(loaded: Loaded, last: Loaded, below: str | None, name: str, text: bytes) -> bool:

@@ -182,6 +182,15 @@ def test_a_link_is_saved_once_the_other_memory_permits_it(folder):
         {"bob": b""},
         {},
     ]
+    folder.agent("bob", om("compose: [carol], composed_by: [alice]"))
+    for consent, where in ((consent, where) for consent in ("", "composed_by: ['*']") for where in ("file", "store")):
+        folder.agent("carol", om(f"compose: [alice], {consent}"))
+        folder.agent("alice", om("composed_by: [carol]"))
+        settings.refresh()
+        if consent:  # the text names only what alice composes herself
+            assert "alice composes bob, which leads back to it;" in refused(settings, "alice", wanted(compose=["bob"]), where)
+        else:
+            assert plan(settings, "alice", wanted(compose=["bob"]), where).after
     folder.agent("alice", om("compose: [carol]"))  # a link of a file that is not permitted hinders no other change
     settings.refresh()
     assert plan(settings, "alice", wanted(ttl_days=3)).after

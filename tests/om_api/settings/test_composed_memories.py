@@ -36,8 +36,8 @@ def test_what_cannot_be_composed_is_told_with_what_can(folder):
 def test_a_circle_is_one_error_where_it_closes_and_mended_by_whichever_file_is(folder):
     for agents, says in (
         ({"a": "[a]"}, "compose names a itself"),
-        ({"a": "[b]", "b": "[a]"}, "compose leads in a circle: b composes a which composes b"),
-        ({"a": "[b]", "b": "[c]", "c": "[a]"}, "circle: c composes a which composes b which composes c"),
+        ({"a": "[b]", "b": "[a]"}, "compose leads in a circle: b composes a, which leads back to it"),
+        ({"a": "[b]", "b": "[c]", "c": "[a]"}, "circle: c composes a, which leads back to it; permitted"),
     ):
         settings = loaded(folder, **agents)
         (problem,) = settings.problems

@@ -72,7 +72,11 @@ def test_an_entry_that_cannot_be_in_force_is_told_and_stops_nobody_and_no_name_o
 
 
 def test_of_an_entry_that_closes_a_circle_compose_alone_is_left_out(harold):
-    both = {"ada": om("compose: [harold], ttl_days: 7"), "harold": om("compose: [ada], ttl_days: 8")}
+    consents = "composed_by: [harold, ada]"
+    both = {
+        "ada": om(f"compose: [harold], ttl_days: 7, {consents}"),
+        "harold": om(f"compose: [ada], ttl_days: 8, {consents}"),
+    }
     for first, left_out in (
         ({}, "harold"),
         ({"harold": om("ttl_days: 9")}, "harold"),
@@ -86,6 +90,21 @@ def test_of_an_entry_that_closes_a_circle_compose_alone_is_left_out(harold):
         assert [(each.file, "leads in a circle" in each.text) for each in settings.problems] == [
             (f"store {left_out}", True)
         ]
+
+
+def test_link_without_consent_closes_no_circle_until_the_consent_returns(harold):
+    settings = harold[0].load()
+    entries = {"ada": om("compose: [harold]"), "harold": om("compose: [ada], composed_by: [x, ada], ttl_days: 8")}
+    settings.refresh(texts(**entries))
+    assert (settings.problems, of(settings, "harold", "compose")[0] != []) == ((), True)
+    consented = entries | {"ada": om("compose: [harold], composed_by: [harold]")}
+    for base, then in (("ttl_days: 5", consented), ("shared_by: [harold]", entries)):
+        settings.refresh(texts(**entries))
+        harold[0].settings(base)
+        settings.refresh(texts(**then))
+        (problem,) = settings.problems
+        assert "which leads back to it" in problem.text, base
+        assert of(settings, "harold")[0] == 8, base
 
 
 def test_a_hash_that_cannot_be_read_leaves_what_it_said_last(harold):
