@@ -151,4 +151,6 @@ def why_not(way: Collection[str]) -> str:
     first, second, *more = way
     if not more:
         return f"compose names {first} itself; permitted: other memories"
-    return f"compose leads in a circle: {first} composes {second}, which leads back to it; permitted: memories that do not"
+    return (
+        f"compose leads in a circle: {first} composes {second}, which leads back to it; permitted: memories that do not"
+    )

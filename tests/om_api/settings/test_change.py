@@ -188,7 +188,9 @@ def test_a_link_is_saved_once_the_other_memory_permits_it(folder):
         folder.agent("alice", om("composed_by: [carol]"))
         settings.refresh()
         if consent:  # the text names only what alice composes herself
-            assert "alice composes bob, which leads back to it;" in refused(settings, "alice", wanted(compose=["bob"]), where)
+            assert "alice composes bob, which leads back to it;" in refused(
+                settings, "alice", wanted(compose=["bob"]), where
+            )
         else:
             assert plan(settings, "alice", wanted(compose=["bob"]), where).after
     folder.agent("alice", om("compose: [carol]"))  # a link of a file that is not permitted hinders no other change
