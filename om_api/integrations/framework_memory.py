@@ -52,9 +52,11 @@ class FrameworkMemory:
     Messages are kept by the ids that the framework gives them. What has none, and a history that begins with ids nobody
     knows, is found by what it says (`sync`): so a framework may send the whole of it again, each time under other ids.
     Raises MemoryUnavailableError, unless the memory was made with `fail_open`. `recalls` are tools that answer from a memory.
+    `is_whole` where a framework always holds the whole conversation (see `view_of`).
     """
 
     recalls: Collection[str] = (RECALL,)
+    is_whole = False
 
     def __init__(self, memory: ObservationalMemory | None = None) -> None:
         if memory is not None and not isinstance(memory, ObservationalMemory):
@@ -73,7 +75,8 @@ class FrameworkMemory:
     def view(self, turn: AgentTurn, render: Render) -> ModelView:
         """Keep what is new of a turn, and say what a model reads of it: two round trips, one where nothing is new."""
         names = self.record(turn)
-        return view_of(turn, names, self.memory.get_context(turn.thread_id, turn.resource_id), render)
+        context = self.memory.get_context(turn.thread_id, turn.resource_id)
+        return view_of(turn, names, context, render, is_whole=self.is_whole)
 
     async def aview(self, turn: AgentTurn, render: Render) -> ModelView:
         """The same in asyncio."""

@@ -94,6 +94,7 @@ class _Events(FrameworkMemory):
     """A memory of sessions: their events are kept by their ids, those that say something."""
 
     recalls = (RECALL, "load_memory")
+    is_whole = True
 
     def __init__(self, memory: ObservationalMemory | None) -> None:
         super().__init__(memory)

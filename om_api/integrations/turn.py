@@ -116,13 +116,16 @@ def without_recalled(messages: Iterable[Message], tools: Collection[str] = (RECA
             yield message
 
 
-def view_of(turn: AgentTurn, names: Sequence[str | None], context: Context, render: Render) -> ModelView:
+def view_of(
+    turn: AgentTurn, names: Sequence[str | None], context: Context, render: Render, *, is_whole: bool = False
+) -> ModelView:
     """What a model reads of a turn whose messages are kept under these names (None: not kept yet, the store being away).
 
     What the framework holds stands as it holds it, if it is raw in the memory; what is behind notes is left out, but for the
     user's newest words, which a run is about until it ends. A call and its results are shown or left out as one. What could
     be read as a tag of ours is shown as we write it. Raw messages that the framework does not hold, such as those of a run
-    that failed, stand where they were said, unless it holds what nobody could compare with them.
+    that failed, stand where they were said, unless it holds what nobody could compare with them. Where the framework always
+    holds the whole conversation (`is_whole`), another branch of the run said what is newer: that is left out.
     """
     context = _with_asked(turn, names, context)
     raw = {message.id: n for n, message in enumerate(context.made.tail.messages)}
@@ -130,7 +133,8 @@ def view_of(turn: AgentTurn, names: Sequence[str | None], context: Context, rend
     groups = [*_groups(turn.held[len(lead) :], names, raw.keys())] or [_Group([], ())]
     strange = context.unavailable and None in names
     items = [item for each in lead for item in each.items]
-    for n, (ours, group) in enumerate(zip(_unheld(groups, {} if strange else raw), groups, strict=True)):
+    unheld = _unheld(groups, {} if strange else raw, is_whole=is_whole)
+    for n, (ours, group) in enumerate(zip(unheld, groups, strict=True)):
         kinds: tuple[Around, ...] = () if n else ("continuation",)
         items += render(context.only(ours, *kinds, days=not n)) if ours or kinds else []
         items += render(context.only(group.names, days=False)) if group.is_forged else group.items
@@ -165,13 +169,15 @@ class _Group(NamedTuple):
     is_free: bool = True
 
 
-def _unheld(groups: Sequence[_Group], raw: Mapping[str, int]) -> Iterator[list[str]]:
-    """For each group which raw messages that are not held stand before it: those that are older; all, where the newest begins."""
+def _unheld(groups: Sequence[_Group], raw: Mapping[str, int], *, is_whole: bool) -> Iterator[list[str]]:
+    """For each group the raw messages before it that are not held: older ones; before the newest all, unless `is_whole`."""
     known = {name for group in groups for name in group.names}
     left = [name for name in raw if name not in known]
     last = max(n for n, group in enumerate(groups) if group.is_free)
     for n, group in enumerate(groups):
-        place = len(raw) if n == last else min((raw[name] for name in group.names if name in raw), default=0)
+        end = len(raw) if n == last else 0
+        places = [raw[name] for name in group.names if name in raw]
+        place = min(places, default=end) if is_whole or not end else end
         ours = [name for name in left if raw[name] < place] if left and group.is_free else []
         left = left[len(ours) :]
         yield ours

@@ -74,6 +74,13 @@ def test_what_nobody_holds_stands_before_what_was_said_last_and_within_no_exchan
     assert seen.items[1:-1] == ["<a>", "our user: text of b", "our user: text of c", "<call>", "<result>"]
 
 
+def test_view_of_a_whole_history_leaves_out_what_another_branch_said_meanwhile():
+    turn = AgentTurn("harold", "t-1", [held("a"), held("go")])
+    seen = view_of(turn, ["a", "go"], raw("a", "lost", "go", "other"), render, is_whole=True)
+
+    assert seen.items[1:-1] == ["<a>", "our user: text of lost", "<go>"]
+
+
 def test_a_call_and_its_results_are_shown_or_left_out_as_one():
     holds = [held("call", CALL), held("result", RESULT), held("a")]
 
