@@ -1,6 +1,6 @@
 """What the client can be asked, as steps, by concern: the one logic behind the blocking and the asyncio face."""
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from om_api.client.auditing import Auditor
 from om_api.client.composing import ComposedAsk, Composer, MayRead
@@ -31,7 +31,7 @@ from om_api.client.working import WorkingKeeper
 from om_api.client.writing import Writer
 from om_api.context import Context
 from om_api.context.revealing import revealed
-from om_api.domain.errors import RateLimitedError, StoreError
+from om_api.domain.errors import QuotaReachedError, RateLimitedError, StoreError
 from om_api.domain.kept.titles import check_memory_mode
 from om_api.domain.message_size import fitted
 from om_api.domain.messages import Message
@@ -131,10 +131,23 @@ class Core:
         return (yield from self.writing.send(ready, replace=replace, pusher=pusher))
 
     def _set_modes(self, messages: Iterable[EncodedMessage]) -> Steps[None]:
-        """Set the memory modes that came with messages; the last one of a thread counts."""
-        given = {(one.message.resource_id, one.message.thread_id): one.memory for one in messages if one.memory}
-        for (resource, thread), memory in given.items():
-            yield from self.threads.set_memory(resource, thread, memory)
+        """Set the memory modes that came with messages."""
+        for place, memory in _modes(messages).items():
+            yield from self.threads.set_memory(*place, memory)
+
+    def _with_modes(self, waiting: Sequence[EncodedMessage]) -> Steps[list[EncodedMessage]]:
+        """Set the memory modes of waiting messages; those that can be sent.
+
+        Messages of a thread whose mode is refused wait on: without it they would leave memory. They hold up no other thread.
+        """
+        refused = set[tuple[str, str]]()
+        for place, memory in _modes(waiting).items():
+            try:
+                yield from self.threads.set_memory(*place, memory)
+            except QuotaReachedError as error:
+                refused.add(place)
+                library_log().warning("memory_mode_refused", error=str(error))
+        return [each for each in waiting if _place(each) not in refused]
 
     def sync(
         self,
@@ -173,7 +186,8 @@ class Core:
         """Send messages after those that wait; of two calls at once neither forgets what only the other one has sent."""
         waiting = list(self.unsent)
         try:
-            yield from self._set_modes([*waiting, *messages])
+            waiting = yield from self._with_modes(waiting)
+            yield from self._set_modes(messages)
             receipt = yield from self.writing.send([*waiting, *messages])
         except StoreError as error:
             receipt = self._held(messages)
@@ -270,3 +284,12 @@ class Core:
             library_log().warning("unsent_dropped", dropped=len(self.unsent), dropped_in_all=all_dropped)
         yield from self.tell()
         self.unsent.close()
+
+
+def _modes(messages: Iterable[EncodedMessage]) -> dict[tuple[str, str], MemoryMode]:
+    """The memory modes that came with messages, by resource and thread; the last one of a thread counts."""
+    return {_place(each): each.memory for each in messages if each.memory}
+
+
+def _place(one: EncodedMessage) -> tuple[str, str]:
+    return one.message.resource_id, one.message.thread_id

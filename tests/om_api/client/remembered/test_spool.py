@@ -8,6 +8,7 @@ from world import World
 
 from om_api import InvalidInputError, ObservationalMemory, SettingsError, StoreError
 from om_api.client.remembered.spool import Spool
+from om_api.store.threads import describing
 
 
 def _away(batch):
@@ -84,3 +85,23 @@ def test_a_row_that_cannot_be_read_stays_and_is_logged(opened, tmp_path):
 def test_a_spool_that_cannot_be_opened_is_refused(tmp_path):
     with pytest.raises(SettingsError, match="cannot open the spool"):
         Spool(tmp_path / "nowhere" / "spool.db", "here")
+
+
+def test_a_waiting_message_whose_memory_mode_is_refused_holds_up_no_other(world, opened, tmp_path, monkeypatch):
+    """Sent without its mode it would leave memory; raised from every later call, the error would stop all threads."""
+    memory, place = opened(), {"resource_id": "harold", "thread_id": "private"}
+    with monkeypatch.context() as away:
+        away.setattr(memory._connection._endpoint, "ask", _away)
+        memory.add_message({"id": "m-1", "role": "user", "content": "between us"}, **place, memory="off")
+    with monkeypatch.context() as full:
+        full.setattr(describing, "MOST_WITHOUT_MESSAGES", 0)
+        with capture_logs() as lines:
+            receipt = memory.add_message(
+                {"id": "m-2", "role": "user", "content": "hello"}, **place | {"thread_id": "t"}
+            )
+        assert (receipt.ids, receipt.held, rows(tmp_path / "spool.db")) == (("m-2",), (), 1)
+        assert [line["event"] for line in lines] == ["memory_mode_refused"]
+    assert [message.id for message in world.om.messages("harold", "t")] == ["m-2"]
+    memory.get_context("private", "harold")
+    assert [message.id for message in world.om.messages("harold", "private")] == ["m-1"]
+    memory.close()
