@@ -1,6 +1,8 @@
 """What the client can be asked, as steps, by concern: the one logic behind the blocking and the asyncio face."""
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Any
 
 from om_api.client.auditing import Auditor
 from om_api.client.composing import ComposedAsk, Composer, MayRead
@@ -30,7 +32,7 @@ from om_api.client.watching import Watcher
 from om_api.client.working import WorkingKeeper
 from om_api.client.writing import Writer
 from om_api.context import Context
-from om_api.context.revealing import revealed
+from om_api.context.revealing import revealed, shown_of_others
 from om_api.domain.errors import QuotaReachedError, RateLimitedError, StoreError
 from om_api.domain.kept.titles import check_memory_mode
 from om_api.domain.message_size import fitted
@@ -233,7 +235,11 @@ class Core:
         ask = self.composing.asked(resource, also, may_read)
         query = self.redacting.asked(resource, query)
         found = yield from self.recalling.recall_all(resource, ask, recall_query(query, zone, limits))
-        return put_back_in(found, (yield from self.redacting.words(resource, found)))
+        others = defaultdict[str, list[Any]](list)
+        for hit in found.hits:
+            if hit.resource_id not in {"", resource}:
+                others[hit.resource_id].append(hit)
+        return put_back_in(found, (yield from self.redacting.words(resource, found, others)))
 
     def browse(self, resource: str, message: str, before: int, after: int, thread: str | None) -> Steps[Browsed]:
         """A message and the turns around it."""
@@ -254,7 +260,8 @@ class Core:
         ask = self.composing.asked(check_id(resource, "resource_id"), also, may_read)
         make = self._context_or_last if self.fails_open else self.contexts.of
         found = yield from make(resource, thread, max_tokens, ask, model)
-        return revealed(found, (yield from self.redacting.words(resource, [block.text for block in found.blocks])))
+        shown, others = [block.text for block in found.blocks], shown_of_others(found)
+        return revealed(found, (yield from self.redacting.words(resource, shown, others)))
 
     def _context_or_last(
         self, resource: str, thread: str, max_tokens: int | None, ask: ComposedAsk, model: str | None

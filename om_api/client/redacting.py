@@ -13,7 +13,8 @@ from om_api.domain.errors import InvalidInputError, SettingsError, StoreError
 from om_api.domain.identity import said_by
 from om_api.domain.messages import Message
 from om_api.domain.naming.ids import escape_id
-from om_api.redaction.making import redactor
+from om_api.domain.values import check_id
+from om_api.redaction.making import redactor, vault
 from om_api.redaction.placeholders import Words, placeholders, put_back_in
 from om_api.redaction.redactor import Redactions, Redactor
 from om_api.settings import Settings
@@ -37,7 +38,7 @@ class Redacting:
     def before_models(self, resource: str) -> Redactor | None:
         """Who redacts what models are sent; None where nobody does."""
         own = self._settings.for_agent(resource).redaction
-        return redactor(own) if own.is_on else None
+        return redactor(own, resource) if own.is_on else None
 
     def redacts_store(self, resource: str) -> bool:
         """Whether what is stored of it is redacted."""
@@ -134,6 +135,36 @@ class Redacting:
         yield from self.keep(resource, told)
         return made if told else value
 
+    def shared(self, source: str, target: str, text: str) -> Steps[str]:
+        """A text of one memory as it may be stored in another, without what either keeps nothing of.
+
+        Values are sealed for the target and named by the source: a source that reads the target's notes would else learn by
+        which names the target has the values that it guesses.
+        """
+        own = self._settings.for_agent(target).redaction
+        if own.before == "store":
+            told = Redactions()
+            text = redactor(own, target, named_for=source).value(text, told)
+            yield from self.keep(target, told)
+        return (yield from self.stored(source, text))
+
+    def moved(self, source: str, target: str, sealed: Mapping[str, bytes]) -> dict[str, bytes]:
+        """Encrypted values of one memory, encrypted for another; without those that the key of the other does not open.
+
+        Raises InvalidInputError where only the other reveals values: whoever may export the one would read them in it.
+        """
+        if source == target:
+            return dict(sealed)
+        own, theirs = (self._settings.for_agent(check_id(each, "resource")).redaction for each in (target, source))
+        if own.reveal and not theirs.reveal:
+            raise InvalidInputError(
+                f"values of {source} would be revealed in {target}: redaction.reveal is true for {target} only; set it to the"
+                f" same value for both, or import as {source}"
+            )
+        before, now = vault(own, source), vault(own, target)
+        opened = {name: before.open(name, each) for name, each in sealed.items()} if before else {}
+        return {name: now.seal(name, value) for name, value in opened.items() if now and value is not None}
+
     def item(self, label: str, value: T) -> T:
         """A value of LangGraph's store, by the resource whose name its namespace begins with; not counted, nor put back."""
         try:
@@ -172,7 +203,11 @@ class Redacting:
         if own.vault is None:
             return {name for name in names if " " in name}
         sealed = yield from redacted.sealed_of(self._keys, resource, names)
-        return {name for name in names if name not in sealed or own.vault.open(name, sealed[name]) is None}
+        opened = {name: own.vault.open(name, each) for name, each in sealed.items()}
+        made = {
+            n for n, value in opened.items() if value is not None and own.vault.name(n.partition(" ")[0], value) == n
+        }
+        return {*names} - made
 
     def asked(self, resource: str, text: str) -> str:
         """A text that is looked for, as it is stored: only where each value has a name of its own."""
@@ -181,15 +216,31 @@ class Redacting:
 
     # -- for readers -------------------------------------------------------------------------------------------------------
 
-    def words(self, resource: str, shown: Any) -> Steps[Words]:
-        """What placeholders in something that is shown stand for; nothing unless its settings reveal it, and the key is set."""
+    def words(self, resource: str, shown: Any, others: Mapping[str, Any] | None = None) -> Steps[Words]:
+        """What placeholders in something that is shown to readers of a resource stand for.
+
+        Nothing unless its settings reveal it, and the key is set. `others` is what of it is of other memories: a placeholder in
+        that is put back only if those memories reveal it too, with the values that they hold.
+        """
+        if not self._settings.for_agent(resource).redaction.reveal:
+            return {}
+        found, hidden = (yield from self._opened(resource, _names(shown))), set[str]()
+        for other, notes in (others or {}).items():
+            names = _names(notes)
+            theirs = yield from self._opened(other, names)
+            found |= theirs
+            hidden |= {*names} - theirs.keys()
+        return {name: value for name, value in found.items() if name not in hidden}
+
+    def _opened(self, resource: str, names: Sequence[str]) -> Steps[dict[str, str]]:
+        """The values of those of some placeholders that a memory reveals."""
         own = self._settings.for_agent(resource).redaction
-        if not (own.reveal and own.key_env):
+        if not (own.reveal and own.key_env and names):
             return {}
         with suppress(SettingsError, StoreError):  # placeholders can be read too
-            vault = redactor(own).vault
-            sealed = yield from redacted.sealed_of(self._keys, resource, _names(shown))
-            opened = {name: vault.open(name, each) for name, each in sealed.items()} if vault else {}
+            keyed = vault(own, resource)
+            sealed = yield from redacted.sealed_of(self._keys, resource, names)
+            opened = {name: keyed.open(name, each) for name, each in sealed.items()} if keyed else {}
             return {name: value for name, value in opened.items() if value is not None}
         return {}
 

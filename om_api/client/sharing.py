@@ -43,8 +43,7 @@ class NoteSharer:
     def share(self, resource: str, note: SharedNote) -> Steps[Outcome]:
         """Add a note: `added`, or `rest` where the same text stands there. Raises InvalidInputError where it is not taken."""
         zone = zone_of(writable(self._settings, check_id(note.target, "with"), "shared").timezone)
-        for whose in (resource, note.target):  # what either keeps nothing of
-            note = note._replace(text=(yield from self._redacting.stored(whose, note.text)))
+        note = note._replace(text=(yield from self._redacting.shared(resource, note.target, note.text)))
         made = self._made(resource, note, (yield from due.server_ms()), zone)
         done = yield from copies.share(self._keys, note.target, made)
         if done is Outcome.ADDED:

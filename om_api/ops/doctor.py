@@ -177,7 +177,7 @@ def _redaction(settings: Settings) -> Iterator[Finding]:
     on = {name: each.redaction for name, each in named.items() if each.redaction.is_on}
     for name, own in on.items():
         try:
-            redactor(own)
+            redactor(own, name)
         except SettingsError as error:
             whose = name or "all agents"
             yield Finding(ERROR, "redaction", f"{whose}: nothing is stored, or sent to a model", str(error))

@@ -1,4 +1,4 @@
-"""A redactor of what settings say, with the packages that it needs: none of them is loaded while nothing is redacted."""
+"""Redactors and vaults as settings say; their packages are not loaded while nothing is redacted."""
 
 import os
 from collections.abc import Sequence
@@ -7,7 +7,8 @@ from typing import Protocol
 
 from om_api.domain.errors import SettingsError
 from om_api.domain.extras import missing
-from om_api.redaction.redactor import Redactor
+from om_api.redaction.found import Finder
+from om_api.redaction.redactor import Redactor, Sealing
 
 LEAST_KEY = 32
 _LEAST_LETTERS = 10  # different characters: 32 random hex digits nearly always have more
@@ -33,9 +34,18 @@ class Rules(Protocol):
         """Who looks."""
 
 
-def redactor(own: Rules) -> Redactor:
-    """The redactor, made once. Raises SettingsError where `key_env` names no key, MissingExtraError for lacking packages."""
-    return _made(own.kinds, own.region, key_of(own.key_env) if own.key_env else None, own.engine)
+def redactor(own: Rules, resource: str, named_for: str | None = None) -> Redactor:
+    """The redactor of a resource; values are named by `named_for` where they come from another one.
+
+    Raises SettingsError where `key_env` names no key, MissingExtraError for lacking packages.
+    """
+    sealing = vault(own, resource, named_for)
+    return Redactor(_finder(own.kinds, own.region, own.engine), secrets="secret" in own.kinds, vault=sealing)
+
+
+def vault(own: Rules, resource: str, named_for: str | None = None) -> Sealing | None:
+    """What seals values of a resource; None where settings name no key. Raises as `redactor` does."""
+    return _vault(key_of(own.key_env), resource, named_for) if own.key_env else None
 
 
 def key_of(variable: str) -> str:
@@ -55,11 +65,19 @@ def key_of(variable: str) -> str:
     return key
 
 
+@lru_cache(maxsize=1024)
+def _vault(key: str, resource: str, named_for: str | None) -> Sealing:
+    try:
+        from om_api.redaction.vault import Vault  # noqa: PLC0415 -- not loaded without a key
+    except ModuleNotFoundError as error:
+        raise missing(error) from None
+    return Vault(key, resource, named_for)
+
+
 @lru_cache(maxsize=64)
-def _made(kinds: Sequence[str], region: str | None, key: str | None, engine: str) -> Redactor:
+def _finder(kinds: Sequence[str], region: str | None, engine: str) -> Finder:
     try:
         from om_api.redaction.finding import find  # noqa: PLC0415 -- 20 MB of what the world's numbers look like
-        from om_api.redaction.vault import Vault  # noqa: PLC0415 -- the same extra
 
         also = None
         if engine == "presidio":
@@ -68,5 +86,4 @@ def _made(kinds: Sequence[str], region: str | None, key: str | None, engine: str
             also = installed()
     except ModuleNotFoundError as error:
         raise missing(error) from None
-    finder = partial(find, kinds=kinds, region=region, also=also)
-    return Redactor(finder, secrets="secret" in kinds, vault=Vault(key) if key else None)
+    return partial(find, kinds=kinds, region=region, also=also)

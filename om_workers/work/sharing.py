@@ -84,7 +84,8 @@ class Sharing:
         found = [each for kind in target.share if isinstance(each := said.get(kind), list)]
         texts = [" ".join(each.split()) for each in chain(*found) if isinstance(each, str)][:_MOST_LINES]
         # redacted before the owner's id is added, which may look like an e-mail address
-        redacted = [self._run(self._services.redacting.stored(target.resource, text)) for text in texts]
+        shared = self._services.redacting.shared
+        redacted = [self._run(shared(state.scope.resource, target.resource, text)) for text in texts]
         lines = [line for line in redacted if _is_line(line)]
         if not lines:
             return None

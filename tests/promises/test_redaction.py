@@ -9,8 +9,9 @@ from planted import leaks as _leaks
 from world import World, contents
 
 from om_api import ObservationalMemory, SettingsError
-from om_api.domain.errors import ModelError, StoreError
+from om_api.domain.errors import InvalidInputError, ModelError, StoreError
 from om_api.domain.values import Outcome
+from om_api.redaction.vault import Vault
 from om_api.store.backup import unused_values
 from om_api.store.erasing.redacted import values
 from om_workers.llm.scripted import Scripted
@@ -313,3 +314,77 @@ def test_a_value_that_is_said_again_while_its_last_message_is_erased_can_be_put_
     keyed.om.erase("harold", message_id=said)
     assert late == []
     assert "and again ada@example.com" in keyed.context().text
+
+
+PHONE = "+49 170 5550123"
+
+
+@pytest.fixture
+def linked(client, prefix, monkeypatch, tmp_path):
+    """Ali composes bob, who takes what ali shares; only one of them reveals, or both."""
+    monkeypatch.setenv("OM_SECRET_A", KEY)
+    text = "observational_memory: {min_recent_messages: 0, tokenizer: estimate, redaction: {before: store, key_env: OM_SECRET_A}}"
+    (tmp_path / "observational-memory.yaml").write_text(text)
+    links = {"ali": "compose: [bob]", "bob": "composed_by: [ali], shared_by: [ali]", "joss": "timezone: UTC"}
+
+    def make(*reveal):
+        for name, link in links.items():
+            (tmp_path / "agents" / name).mkdir(parents=True, exist_ok=True)
+            own = f"observational_memory: {{{link}, redaction: {{reveal: {str(name in reveal).lower()}}}}}"
+            (tmp_path / "agents" / name / "memory.yaml").write_text(own)
+        return World(client, prefix, config_dir=tmp_path)
+
+    return make
+
+
+def test_notes_of_another_memory_are_put_back_only_where_that_memory_reveals_them(linked, client, prefix):
+    world = linked("ali")
+    for resource in ("ali", "bob"):
+        world.say(f"{resource} answers {PHONE}", resource=resource)
+        world.observe_now("t-1", resource)
+    of = {name: f"{prefix}:{{{name}}}:redacted" for name in ("ali", "bob")}
+    ((name, sealed),) = values(client.hgetall(of["bob"])).items()
+    assert name not in client.hgetall(of["ali"])  # a guess is not named as the value is in another memory
+    imported = Vault(KEY, "ali").seal(name.decode(), PHONE)
+    for n, planted in enumerate((None, sealed, imported, imported)):
+        if planted:
+            client.hset(of["ali"], name, planted)
+        if n == 3:
+            world.reflect_now("bob")
+        shown = [world.context(resource="ali").text, str(world.om.recall("answers", "ali", also=["bob"]).hits)]
+        for text in shown:
+            assert f"ali answers {PHONE}" in text
+            assert f"bob answers [{name.decode()}]" in text
+    world = linked("bob")
+    assert PHONE not in world.context(resource="ali").text
+    world = linked("ali", "bob")
+    world.say(f"bob also answers {PHONE}", resource="bob")
+    world.observe_now("t-1", "bob")
+    context, found = world.context(resource="ali"), world.om.recall("answers", "ali", also=["bob"])
+    assert f"bob answers {PHONE}" in context.text
+    for text in (context.text, str(context.composed), str(found.hits)):
+        assert f"bob also answers {PHONE}" in text
+
+
+def test_a_shared_value_is_not_named_as_it_is_in_the_memory_that_takes_it(linked, client, prefix):
+    world = linked("bob")
+    world.say(f"call {PHONE}", resource="bob")
+    assert world.om.share_note(f"my number is {PHONE}", "ali", "bob") is Outcome.ADDED
+    assert len(values(client.hgetall(f"{prefix}:{{bob}}:redacted"))) == 2
+    assert f"my number is {PHONE}" in world.context(resource="bob").text
+
+
+def test_an_imported_memory_reveals_its_values_unless_only_the_target_does(linked, client, prefix):
+    world, history = (
+        linked("joss"),
+        [{"role": "user", "content": f"call {PHONE}"}, {"role": "assistant", "content": "ok"}],
+    )
+    ids = world.om.sync(history, "bob", "t-1").ids
+    file = b"".join(world.om.export_memory("bob"))
+    with pytest.raises(InvalidInputError, match="would be revealed in joss"):
+        world.om.import_memory([file], "joss")
+    world = linked()
+    world.om.import_memory([file], "joss")
+    assert (again := world.om.sync(history, "joss", "t-1")).ids == ids
+    assert (again.added, again.changed) == (0, ())
+    assert f"call {PHONE}" in linked("joss").context(resource="joss").text

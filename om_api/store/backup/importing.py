@@ -12,7 +12,7 @@ from om_api.domain.errors import InvalidInputError, StoreError
 from om_api.domain.values import check_id, new_id
 from om_api.redaction.redactor import Redactions, Redactor
 from om_api.store.backup import backup_format
-from om_api.store.backup.backup_format import Line
+from om_api.store.backup.backup_format import Line, as_bytes, as_text
 from om_api.store.backup.import_validator import ImportValidator
 from om_api.store.backup.redacted_lines import redacted_line
 from om_api.store.backup.staging import FULL, Staging
@@ -44,7 +44,8 @@ class Incoming:
     """A memory that arrives in pieces: `take` each, `send` when it says so, then `commit`; `discard` in any case.
 
     Nobody can read any of it before the commit. `resource` is whose it is to be, None: whose it was. `check` raises
-    InvalidInputError for a resource that takes no writes; `redactor` says who redacts what one stores.
+    InvalidInputError for a resource that takes no writes; `redactor` says who redacts what one stores, `moved`
+    makes encrypted values of one resource those of another.
     """
 
     def __init__(
@@ -53,8 +54,10 @@ class Incoming:
         resource: str | None,
         check: Callable[[str], None],
         redactor: Callable[[str], Redactor | None] = lambda _: None,
+        moved: Callable[[str, str, dict[str, bytes]], dict[str, bytes]] = lambda _, __, sealed: sealed,
     ) -> None:
         self._keys, self._resource, self._check, self._redactor_of = keys, resource, check, redactor
+        self._moved = moved
         self._redactor: Redactor | None = None
         self._told = Redactions()
         self._id = new_id()
@@ -98,7 +101,14 @@ class Incoming:
         elif isinstance(line, backup_format.End):
             self._end(line, self._arriving)
         else:
+            if isinstance(line, backup_format.RedactedLine):
+                line = self._moved_line(line, self._arriving)
             self._arriving.take(redacted_line(line, self._redactor, self._told) if self._redactor else line)
+
+    def _moved_line(self, line: backup_format.RedactedLine, arriving: ImportValidator) -> backup_format.RedactedLine:
+        sealed = {name: as_bytes(each) for name, each in line.fields.items()}
+        sealed = self._moved(arriving.head.resource, arriving.resource, sealed)
+        return backup_format.RedactedLine(fields={name: as_text(each) for name, each in sealed.items()})
 
     def _begin(self, head: Line) -> None:
         if not isinstance(head, backup_format.MemoryLine):

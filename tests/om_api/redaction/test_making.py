@@ -19,21 +19,21 @@ def test_a_key_that_can_be_guessed_is_refused_by_the_name_of_its_variable(monkey
     for key in ("short", "correct-horse-battery-staple-123", "ab" * 40, "x" * 31):
         monkeypatch.setenv("OM_SECRET_A", key[:31] if key.startswith("correct") else key)
         with pytest.raises(SettingsError, match="OM_SECRET_A, which holds a key that is too easy to guess") as refused:
-            redactor(KEYED)
+            redactor(KEYED, "harold")
         told.add(str(refused.value))
     assert len(told) == 1
     monkeypatch.setenv("OM_SECRET_A", "")
     with pytest.raises(SettingsError, match="OM_SECRET_A, which is not set"):
-        redactor(KEYED)
+        redactor(KEYED, "harold")
 
 
 def test_a_package_that_lacks_is_named_with_what_brings_it(monkeypatch):
-    making._made.cache_clear()
+    making._finder.cache_clear()
     monkeypatch.setitem(sys.modules, "om_api.redaction.finding", None)
     monkeypatch.delitem(sys.modules, "om_api.redaction.finding")
     monkeypatch.setitem(sys.modules, "phonenumbers", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'cortex-om\[redaction\]'"):
-        redactor(RedactionSettings(kinds=("email",), region="CH"))
+        redactor(RedactionSettings(kinds=("email",), region="CH"), "harold")
 
 
 class _Analyzer:
@@ -47,13 +47,13 @@ class _Analyzer:
 
 
 def test_presidio_finds_beside_our_patterns_and_is_named_where_it_is_not_installed(monkeypatch):
-    making._made.cache_clear()
+    making._finder.cache_clear()
     monkeypatch.setattr(presidio, "installed", lambda: presidio.finder(_Analyzer()))
-    redactor = making.redactor(RedactionSettings(kinds=("email", "secret", "phone"), engine="presidio"))
+    redactor = making.redactor(RedactionSettings(kinds=("email", "secret", "phone"), engine="presidio"), "harold")
     assert redactor.text("abc de ada@example.com", Redactions()) == "[phone] [secret] [email]"
     monkeypatch.undo()
-    making._made.cache_clear()
+    making._finder.cache_clear()
 
     monkeypatch.setitem(sys.modules, "spacy", None)
     with pytest.raises(MissingExtraError, match=r"cortex-om\[presidio\]"):
-        making.redactor(RedactionSettings(kinds=("email",), region="DE", engine="presidio"))
+        making.redactor(RedactionSettings(kinds=("email",), region="DE", engine="presidio"), "harold")

@@ -14,7 +14,7 @@ from om_api.settings.sections.redaction_settings import RedactionSettings
 
 EMAIL = "ada@example.com"
 PLAIN = Redactor(partial(find, kinds=KINDS))
-KEYED = Redactor(partial(find, kinds=KINDS), vault=Vault("0123456789abcdef"))
+KEYED = Redactor(partial(find, kinds=KINDS), vault=Vault("0123456789abcdef", "harold"))
 
 
 def test_with_a_key_equal_values_are_equal_and_others_are_not():
@@ -139,7 +139,7 @@ def test_ids_of_calls_data_of_files_and_signatures_stay_and_what_only_is_called_
     }
 
 
-REDACTOR = redactor(RedactionSettings(kinds=("email", "secret")))
+REDACTOR = redactor(RedactionSettings(kinds=("email", "secret")), "harold")
 
 
 def test_notes_entries_and_fields_are_redacted_and_what_names_them_stays():
@@ -193,12 +193,16 @@ def test_placeholders_are_named_and_what_is_known_is_put_back_wherever_a_value_h
 KEY = "0123456789abcdef"
 
 
-def test_a_value_opens_under_its_name_and_key_alone():
-    vault = Vault(KEY)
+def test_a_value_opens_for_its_resource_under_its_name_and_key_alone():
+    vault, other = Vault(KEY, "harold"), Vault(KEY, "joss")
     name = vault.name("email", "ada@example.com")
     sealed = vault.seal(name, "ada@example.com")
     assert b"example" not in sealed
     assert vault.open(name, sealed) == "ada@example.com"
     assert vault.open("email 0000000000", sealed) is None
-    assert Vault(KEY + "x").open(name, sealed) is None
+    assert Vault(KEY + "x", "harold").open(name, sealed) is None
+    assert other.open(name, sealed) is None
+    assert (
+        other.name("email", "ada@example.com") != name == Vault(KEY, "joss", "harold").name("email", "ada@example.com")
+    )
     assert vault.open(name, b"short") is None
