@@ -11,7 +11,7 @@ from om_api.client.owning import writable
 from om_api.client.reading import Scopes
 from om_api.client.reporting import Reporter
 from om_api.client.writing import Writer
-from om_api.domain.errors import InvalidInputError, StoreError
+from om_api.domain.errors import InvalidInputError, QuotaReachedError, RateLimitedError, StoreError
 from om_api.domain.events import Event
 from om_api.domain.kept.titles import check_memory_mode, check_metadata, check_title
 from om_api.domain.message_tokens import count_message
@@ -151,11 +151,15 @@ class ThreadKeeper:
         last = messages[-1]
         origin = CopiedFrom(resource_id=resource, thread_id=source, message_id=last.id)
         yield from copying.begin(self._keys, origin, into, to, last.at)
-        (was,) = yield from reading.threads(self._keys, resource, [source])
-        if was.memory != "full":
-            yield from self.set_memory(into, to, was.memory)
         placed = [msgspec.structs.replace(each, thread_id=to, resource_id=into) for each in messages]
-        yield from self._writer.send([self._encoded(each) for each in placed], pusher=pusher)
+        try:
+            (was,) = yield from reading.threads(self._keys, resource, [source])
+            if was.memory != "full":
+                yield from self.set_memory(into, to, was.memory)
+            yield from self._writer.send([self._encoded(each) for each in placed], pusher=pusher)
+        except (QuotaReachedError, RateLimitedError):
+            yield from copying.abandon(self._keys, origin, into, to)
+            raise
         if into == resource:
             yield from working.carry(self._keys, scope, source, to, self._versions(resource))
         yield from self._tell("thread_copied", resource, source, to=to, messages=len(messages))

@@ -37,6 +37,18 @@ def test_what_comes_too_fast_is_refused_whole_and_taken_when_it_was_said(house):
     assert shown(house) == ["one", "two", "three"]
 
 
+def test_a_copy_that_is_refused_leaves_no_key(house):
+    """Catches keys that no list shows, no limit counts and no clear removes."""
+    house.om.add_message(said("one"))
+    house.om.set_thread("harold", "t-1", metadata={"project": "roof"})
+    keys = house.client.keys("*{harold}*")
+    with pytest.raises(RateLimitedError):
+        house.om.copy_thread("t-1", "t-2", "harold")
+    assert {*house.client.keys("*{harold}*")} == {*keys}
+    minutes_later(house, 1)
+    assert house.om.copy_thread("t-1", "t-2", "harold").messages == 1
+
+
 def test_a_history_is_synced_when_there_is_room_for_what_is_new(house):
     history = [{"role": "user", "content": f"turn {n}"} for n in range(3)]
     house.om.sync(history, "harold", "t-1")

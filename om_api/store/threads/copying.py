@@ -90,6 +90,14 @@ def begin(keys: Keys, source: CopiedFrom, resource: str, thread: str, last_ms: i
         )
 
 
+def abandon(keys: Keys, source: CopiedFrom, resource: str, thread: str) -> Steps[None]:
+    """Remove the beginning of a copy that has no message."""
+    of = keys.of(resource)
+    yield from Verb(
+        "uncopy", [of.thread(thread), of.known(thread), of.messages(thread)], [msgspec.json.encode(source)], word
+    )
+
+
 def _said(was: Mapping[bytes, bytes], last_ms: int) -> dict[str, Any]:
     """Title and metadata, and the task if it was noted of what the copy has."""
     state, said = as_thread("-", was, {}), {name: was[name.encode()] for name in _KEPT if was.get(name.encode())}

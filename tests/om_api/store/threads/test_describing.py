@@ -19,7 +19,7 @@ from scene import (
 from om_api.domain.errors import InvalidInputError, NotFoundError, QuotaReachedError
 from om_api.domain.values import CopiedFrom
 from om_api.store.audit.verify import verify
-from om_api.store.threads.copying import begin, to_copy
+from om_api.store.threads.copying import abandon, begin, to_copy
 from om_api.store.threads.describing import MOST_WITHOUT_MESSAGES, ThreadsWanted, describe, listed, set_memory_mode
 
 ORIGIN = CopiedFrom(resource_id="harold", thread_id="t1", message_id="m1")
@@ -140,6 +140,15 @@ def test_a_thread_that_begins_meanwhile_is_left_alone(store):
         store.run(copying)
 
     assert not store.client.exists(store.keys.of("harold").thread("t9"))
+
+
+def test_a_copy_that_has_messages_is_not_abandoned(store):
+    """Time 0: two clients begin a copy. Time 1: the messages of one are accepted. Time 2: those of the other are refused."""
+    store.run(begin(store.keys, ORIGIN, "harold", "t9", 5))
+    push(store, 2, thread="t9")
+    with nothing_changes(store):
+        store.run(abandon(store.keys, ORIGIN, "harold", "t9"))
+        store.run(abandon(store.keys, ORIGIN, "harold", "t1"))
 
 
 def test_within_a_memory_a_copy_holds_what_is_not_observed(store):
