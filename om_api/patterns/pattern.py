@@ -114,11 +114,13 @@ class Pattern:
 
     `behind` and `ahead` are patterns for the text before and after a match, which is not part of it; `^` and `$` in them are the
     ends of the text. A match may directly follow another one if its `behind` is one character. `match` and `fullmatch` do
-    not look behind.
+    not look behind. `memory` is the most bytes that RE2 may use for it.
     """
 
-    def __init__(self, pattern: str, *, ignore_case: bool = False, behind: str = "", ahead: str = "") -> None:
-        self.pattern, self._ignore_case = pattern, ignore_case
+    def __init__(
+        self, pattern: str, *, ignore_case: bool = False, behind: str = "", ahead: str = "", memory: int = _MEMORY
+    ) -> None:
+        self.pattern, self._ignore_case, self._memory = pattern, ignore_case, memory
         self._behind, self._ahead = behind, ahead
         self._first = int(bool(behind or ahead))  # the group that is the match
 
@@ -140,10 +142,14 @@ class Pattern:
 
     def _compiled(self, *, wide: bool) -> Any:
         options = re2.Options()
-        options.max_mem, options.log_errors, options.case_sensitive = _MEMORY, False, not self._ignore_case
+        options.max_mem, options.log_errors, options.case_sensitive = self._memory, False, not self._ignore_case
         read = partial(translate, wide=wide, ignore_case=self._ignore_case)
         core, behind, ahead = read(self.pattern), read(self._behind, begin=f"^{_BEFORE}"), read(self._ahead)
         return re2.compile(f"(?:{behind})({core})(?:{ahead})" if self._first else core, options)
+
+    def most_work(self, text: str) -> int:
+        """About the most instructions that a search of a text can take: its length times that of RE2's program."""
+        return len(text) * int((self._narrow if text.isascii() else self._wide).programsize)
 
     def search(self, text: str) -> Match | None:
         """The first match."""

@@ -29,11 +29,14 @@ KNOWN: dict[str, dict[str, Any]] = {  # those with an instruction of ours, and t
     "open-questions": _BY_NAME,
 }
 LONGEST = 8_000  # characters of a value as JSON
-REMEMBERED = 256  # schemas, and patterns in them
+LARGEST = 64_000  # bytes of a value that is checked, as JSON, with what it was before
+REMEMBERED = 256  # schemas
+_PATTERNS, _PATTERN_MEMORY = 64, 2 << 20  # in schemas: how many are remembered, and bytes that RE2 may use for one
 MOST_ITEMS = 100  # of a list or an object: the oldest go
 _REFERENCES = ("$ref", "$dynamicRef")
 _MOST_STEPS = 150_000  # of checking one value, of about a microsecond each
 _STEPS_OF_KEYWORD = 10
+_INSTRUCTIONS_OF_STEP = 250  # of RE2, where a character has it follow all of a pattern
 _steps = ContextVar("steps of checking a value", default=0)
 _SLUG = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 _LONGEST_SLUG = 40
@@ -136,13 +139,19 @@ def _is_there(resolver: Any, reference: str) -> bool:
     return True
 
 
-@lru_cache(maxsize=REMEMBERED)
+@lru_cache(maxsize=_PATTERNS)
 def _pattern(text: str) -> Pattern:
-    return Pattern(text)
+    return Pattern(text, memory=_PATTERN_MEMORY)
+
+
+def _is_found(pattern: str, text: str) -> bool:
+    compiled = _pattern(pattern)
+    _count_steps(compiled.most_work(text) // _INSTRUCTIONS_OF_STEP)
+    return compiled.search(text) is not None
 
 
 def _matches_pattern(_: Any, pattern: str, value: object, __: Any) -> Iterator[ValidationError]:
-    if isinstance(value, str) and not _pattern(pattern).search(value):
+    if isinstance(value, str) and not _is_found(pattern, value):
         yield ValidationError(f"{value!r} does not match {pattern!r}")
 
 
@@ -150,15 +159,15 @@ def _properties_fit_patterns(validator: Any, patterns: Mapping[str, Any], value:
     for pattern, schema in patterns.items() if isinstance(value, dict) else ():
         _count_steps(2 * len(value))  # type: ignore[arg-type]  # a dict here
         for name, each in value.items():  # type: ignore[attr-defined]  # a dict here
-            if _pattern(pattern).search(name):
+            if _is_found(pattern, name):
                 yield from validator.descend(each, schema, path=name, schema_path=pattern)
 
 
 def _further_properties_fit(validator: Any, permitted: Any, value: object, schema: Mapping[str, Any]) -> Iterator[Any]:
-    patterns = [_pattern(each) for each in schema.get("patternProperties", ())]
+    patterns = [*schema.get("patternProperties", ())]
     if isinstance(value, dict):
         _count_steps(2 * len(value) * len(patterns))
-        value = {name: each for name, each in value.items() if not any(one.search(name) for one in patterns)}
+        value = {name: each for name, each in value.items() if not any(_is_found(one, name) for one in patterns)}
     named = {"properties": schema.get("properties", {})}
     yield from Draft202012Validator.VALIDATORS["additionalProperties"](validator, permitted, value, named) or ()
 
@@ -215,6 +224,8 @@ def fits(value: object, schema: Mapping[str, Any]) -> str:
     """Why a value does not fit a schema, for people; "" where it does."""
     _steps.set(0)
     try:
+        if (size := len(msgspec.json.encode(value))) > LARGEST:
+            return f"it is too long: {size:,} bytes (maximum {LARGEST:,})"
         error = next(iter(_validator(msgspec.json.encode(schema)).iter_errors(value)), None)
     except (ValidationError, Unresolvable, RecursionError, ValueError, TypeError, LookupError, re2.error) as refused:
         return f"it cannot be checked: {str(refused)[:_CLIPPED]}"

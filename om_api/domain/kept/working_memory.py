@@ -183,16 +183,16 @@ def changed(form: WorkingForm, before: Mapping[str, Any], given: Mapping[str, An
 
 def check(form: WorkingForm, values: Mapping[str, Any], schema: Mapping[str, Any] | None, size: int) -> None:
     """Raise InvalidInputError for values that do not fit the schema, or of more tokens (`size`) than the form permits."""
+    if size > form.most:
+        raise InvalidInputError(
+            f"the working memory would be of {size:,} tokens: at most {form.most:,} (working_memory.max_tokens). Shorten a field"
+        )
     if schema is not None and (wrong := fits(dict(values), schema)):
         raise InvalidInputError(f"the working memory does not fit its schema: {wrong}")
     if schema is None:
         for field, value in values.items():
             if not isinstance(value, str | int | float | list):
                 raise InvalidInputError(f"{field}: use text, a number or a list of them; null empties the field")
-    if size > form.most:
-        raise InvalidInputError(
-            f"the working memory would be of {size:,} tokens: at most {form.most:,} (working_memory.max_tokens). Shorten a field"
-        )
 
 
 def stamp(form: WorkingForm, kept: Stamped, proposed: Stamped, values: Mapping[str, Any], at: int) -> Stamped:

@@ -59,6 +59,14 @@ def test_fits_matches_patterns_in_linear_time():
     many = {"items": {"anyOf": [{"type": "null"}] * 400 + [True]}}
     for value, schema in ((1, {"$ref": "#/$defs/a0", "$defs": {**twice, "a40": {}}}), ([*range(2_000)], many)):
         assert "more than 150,000 steps" in fits(value, check_schema(schema))
+    large, text = "(?:a.{0,1000}c|b.{0,1000}d|.{0,999}e)", "ab" * 3_900
+    for value, schema in (
+        (text, {"pattern": large}),
+        ("é" * 3_000, {"pattern": large}),
+        ({text: 1}, {"patternProperties": {large: {}}}),
+    ):
+        assert "more than 150,000 steps" in fits(value, check_schema(schema)), schema
+    assert "maximum 64,000" in fits("a" * 70_000, {})
     unique = check_schema({"uniqueItems": True})
     for items, are in (
         ([{"a": 1}, {"a": 2}, [1], True, 1, "1", None, 0], True),
