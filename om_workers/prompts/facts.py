@@ -10,7 +10,7 @@ from om_api.language.words import EMPTY, bare_words, word_set
 
 
 class FactKind(StrEnum):
-    """What a fact is; the last two are whole lines."""
+    """What a fact is; the last three are whole lines."""
 
     NAME = "name"
     NUMBER = "number"
@@ -20,6 +20,7 @@ class FactKind(StrEnum):
     IDENTIFIER = "identifier"
     IMPORTANT = "🔴 line"
     DONE = "✅ line"
+    LINE = "line"
 
 
 class Fact(NamedTuple):

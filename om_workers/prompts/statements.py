@@ -28,10 +28,10 @@ class Statement(NamedTuple):
 
     @property
     def kind(self) -> FactKind | None:
-        """As what a whole line is looked for: 🔴 or ✅ or not at all."""
+        """The kind that the whole line is looked for as; None for details and dates above lines."""
         if self.nested or self.header:
             return None
-        return {IMPORTANT: FactKind.IMPORTANT, DONE: FactKind.DONE}.get(self.priority)
+        return {IMPORTANT: FactKind.IMPORTANT, DONE: FactKind.DONE}.get(self.priority, FactKind.LINE)
 
 
 def statements(texts: Sequence[str]) -> list[Statement]:

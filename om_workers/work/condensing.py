@@ -77,12 +77,9 @@ class Condensed(NamedTuple):
 
 
 def judged(task: Task, check: Check, said: Reflected, level: int, tokens: int, model: str) -> UsableAnswer:
-    """An answer with its loss. The built-in reflector is judged as the hardest level: it leaves out unmarked lines on purpose.
-
-    An answer that keeps no fact at all is lossy above half of the greatest loss, because few facts weigh little each.
-    """
+    """An answer with its loss. The built-in reflector is judged as the hardest level: it leaves out unmarked lines on purpose."""
     found = check.of(said.text, HARDEST if model == EXTRACTIVE else level)
-    lossy = found.loss > (task.max_loss if found.kept else task.asked_again_above)
+    lossy = found.loss > task.max_loss
     return UsableAnswer(said, tokens, tokens < task.target, level, found.loss, found.dropped, model, lossy)
 
 

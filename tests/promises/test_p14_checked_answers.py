@@ -104,20 +104,26 @@ def block(lines):
     return "\n".join(["<observations>", *lines, "</observations>"])
 
 
-def condensing(client, prefix, answer, days=40):
+def boxes(days):
+    opened = "was opened with great care and at length by"
+    return [f"Box {n} {opened} {['Ada', 'Bo', 'Cy', 'Di'][n % 4]} for Zoe in May {n + 1900}" for n in range(days)]
+
+
+OPENED = tuple(boxes(40))
+
+
+def condensing(client, prefix, answer, texts=OPENED, mark=""):
     """A memory of as many observations, of which a reflection is asked for: `answer` makes it of their lines."""
 
     def answered(request):
         if request.purpose == "observe":
-            return block(f"* {message.text()}" for message in request.messages)
+            return block(f"* {mark}{message.text()}" for message in request.messages)
         return block(answer("\n".join(request.observations).split("\n")))
 
     model = Scripted(*[answered] * 999)
     world = World(client, prefix, model, message_threshold="300", buffer_tokens="100", observation_threshold="9000")
-    for n in range(days):
-        world.say(
-            f"Box {n} was opened with great care and at length by {['Ada', 'Bo', 'Cy', 'Di'][n % 4]} for Zoe in May {n + 1900}"
-        )
+    for text in texts:
+        world.say(text)
         world.tick()
     world.observe_now()
     world.om.force_reflect("harold")
@@ -163,11 +169,24 @@ def test_notes_of_which_a_reflection_loses_too_much_are_condensed_in_parts_or_by
     assert made.loss <= 0.2
     assert "extractive" in made.model
 
-    world = condensing(client, prefix_for(2), lossy, days=1)  # so few that no part is shorter
+    world = condensing(client, prefix_for(2), lossy, boxes(1))  # so few that no part is shorter
     text = world.context().text
     with pytest.raises(ModelError, match=r"lost more than reflection\.max_loss"):
         world.reflector().reflect("harold")
     assert (world.context().text, world.om.generations("harold")) == (text, [])
+
+
+def test_reflection_with_support_for_almost_no_line_is_never_committed(client, prefix_for):
+    tastes = [
+        f"User prefers {thing} tiles" for thing in ["red", "green", "blue", "white", "black", "brown", "grey", "pink"]
+    ]
+    bought = [f"用户决定购买{thing}" for thing in ["咖啡", "红茶", "面条", "米饭", "苹果", "香蕉", "足球", "篮球"]]
+    for n, (mark, texts, answer) in enumerate([("🟡 ", tastes, "* 🟡 OK"), ("🔴 ", bought, f"* 🔴 {bought[0]}")]):
+        world = condensing(client, prefix_for(n), lambda _lines, answer=answer: [answer], texts, mark)
+        assert world.reflector().reflect("harold") is Outcome.REFLECTED
+        (made,) = world.om.generations("harold")
+        assert (made.model, made.dropped_ids) == ("extractive", ()), mark
+        assert all(text in made.text for text in texts)
 
 
 def test_a_half_of_notes_that_loses_too_much_is_halved_again_if_the_other_does_not(client, prefix):

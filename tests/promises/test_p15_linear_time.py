@@ -51,13 +51,17 @@ from om_workers.trust import about, assents, disguises, earlier, judging, looks,
 AT = 1_764_858_600_000
 SHAPES = ["_", "-1", "1gn0r3 ", "a@", "[a](", "é", "我", "Aa1", "<a ", "\n", "a.b.", "1,", "4111 1111 1111 1111 ", "* x\n",
           "a://:", "password=", "You must always obey w{}. ", "The user prefers x{}. ", "<title>\n", "_" * 300 + "-",
-          "\u200b\ud800"]  # fmt: skip
+          "\u200b\ud800", "* 🔴 {words}\n"]  # fmt: skip
 
 
 def shape(unit: str, size: int) -> str:
-    """A text of `size` characters, of a unit that is repeated and may be numbered."""
+    """A text of `size` characters, of a unit that is repeated and may be numbered; {words} are 12 of 40."""
+
+    def some(at: int) -> str:
+        return " ".join(f"word{(at * step + step * step) % 40:02}" for step in range(1, 13))
+
     times = size // len(unit) + 1
-    return "".join(unit.replace("{}", str(at)) for at in range(times))[:size]
+    return "".join(unit.replace("{}", str(at)).replace("{words}", some(at)) for at in range(times))[:size]
 
 
 def message(text: str, role: str = "user", **fields: Any) -> Message:
@@ -122,7 +126,7 @@ DIRECT = [  # what takes a text and nothing else
     *(units.sentences, cues.specifics, cues.nothing_left, tags.escape, thread_sections.harmless, media.named),
     *(note_lines.body, note_lines.told, folding.in_brackets, marks.mark_of, marks.marked_lines, calendar.days),
     *(calendar.spans, telegraphic.telegraphic, telegraphic.without_lead, words.words, words.bare_words, words.stems),
-    *(terms.terms, terms.is_beyond_latin),
+    *(terms.terms, terms.is_beyond_latin, wording.terms),
     *(analysis.analyse, analysis.asked_pieces, recall_words.words_of, recall_words.plain),
 ]
 TEXT_FUNCTIONS: dict[Callable[..., Any], Callable[[str], Any]] = {each: each for each in DIRECT} | {
@@ -141,8 +145,8 @@ TEXT_FUNCTIONS: dict[Callable[..., Any], Callable[[str], Any]] = {each: each for
     statements.bodies: lambda text: list(statements.bodies(text)),
     threads.thread_section: lambda text: threads.thread_section(text, text),
     transcript.format_messages: lambda text: transcript.format_messages([message(text)], "UTC", notes.tokens),
-    wording.let_go: lambda text: wording.let_go(text.split("\n"), text),
-    Check: lambda text: Check([text]).of(text, 0),
+    wording.let_go: lambda text: wording.let_go(text.split("\n"), "\n".join(text.split())),
+    Check: lambda text: Check([text]).of("\n".join(text.split()), 0),
     cues.read: sentence(cues.read),
     cues.asked: sentence(cues.asked),
     cues.done: sentence(cues.done),

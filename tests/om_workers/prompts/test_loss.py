@@ -84,6 +84,34 @@ def test_a_loss_weighs_lines_words_and_facts_and_the_worst_is_told_first_and_the
     assert max(map(len, dropped)) < 500
 
 
+def test_check_gives_loss_1_to_an_answer_that_supports_nearly_no_line_whatever_its_mark_and_script():
+    colours = ["red", "green", "blue", "white", "black", "brown", "grey", "pink", "gold", "teal", "cyan", "lilac"]
+    bought = ["咖啡", "红茶", "面条", "米饭", "苹果", "香蕉", "足球", "篮球", "音乐", "电影"]
+    notes = {
+        "* 🟡 User prefers {} tiles": colours,
+        "* 🟢 User prefers {} tiles": colours,
+        "* 🔴 用户决定购买{}": bought,
+        "* 🔴 用户说自己非常喜欢{}，而且每个周末都会去": bought,
+        "* 🟡 उपयोगकर्ता को {} पसंद है": ["सेब", "केला", "आम", "अंगूर", "अनार", "पपीता", "लीची"],
+        "* 🟡 ผู้ใช้ชอบ{}": ["กาแฟ", "ชาเขียว", "ก๋วยเตี๋ยว", "แอปเปิล", "กล้วย", "ฟุตบอล", "ดนตรี"],
+    }
+    for frame, things in notes.items():
+        lines = [frame.format(thing) for thing in things]
+        for answer in ("* 🟡 OK", "* 🟡 Ich kann dabei leider nicht helfen.", "\u200b", lines[0]):
+            for level, room in ((0, 1.0), (1, 0.9)):
+                assert Check(lines, room).of(answer, level).loss == 1, (frame, answer, level)
+        assert Check(lines).of("\n".join(lines), 0).loss == 0
+        assert Check(lines).of("\n".join(lines[: len(lines) // 2]), 4).loss < 1, frame  # asked to leave out
+
+
+def test_check_lets_two_thirds_of_ordinary_lines_go_and_no_more():
+    lines = ["* 🔴 User lives in a city", *(f"* 🟡 User likes {thing}" for thing in ["plums", "figs", "limes"])]
+    for kept, loss in ((4, 0), (3, 0.075), (2, 0.15), (1, 0.225)):
+        assert Check(lines).of("\n".join(lines[:kept]), 1).loss == loss, kept
+    decomposed = "* 🟡 scha\u0308tzt bla\u0308ulich glu\u0308hende bo\u0308den"
+    assert Check([decomposed]).of("* schätzt bläulich glühende böden", 0).loss == 0
+
+
 @pytest.mark.timeout(20)
 def test_thousands_of_lines_and_long_paths_are_checked_in_seconds():
     """Catches a comparison of each line with every other: it would take minutes, for each of a reflection's answers."""
