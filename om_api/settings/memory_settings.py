@@ -395,7 +395,10 @@ class MemorySettings(Group):
     working_memory: WorkingMemorySettings = WorkingMemorySettings()
     thread_titles: bool = switch("the Observer suggests a title for each thread (docs/threads.md)", on=True)
     extractors: Extractors = setting(
-        Mapped(), "sections that a model fills beside its notes, by name (docs/extractors.md)", EXTRACTORS_PERMITTED
+        Mapped(),
+        "sections that a model fills beside its notes, by name (docs/extractors.md)",
+        EXTRACTORS_PERMITTED,
+        owner=SettingOwner.ADMINISTRATOR,
     )
     compose: Composed = setting(
         (),

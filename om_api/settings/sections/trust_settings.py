@@ -43,9 +43,17 @@ class TrustSettings(Group):
 
     roles: TrustedRoles = TrustedRoles()
     tools: Rules = setting(
-        Mapped(), "tools by name or glob; the most specific rule counts, before that of the role", _RULES
+        Mapped(),
+        "tools by name or glob; the most specific rule counts, before that of the role",
+        _RULES,
+        owner=SettingOwner.ADMINISTRATOR,
     )
-    threads: Rules = setting(Mapped(), "threads by id or glob; in one that is untrusted nobody is trusted", _RULES)
+    threads: Rules = setting(
+        Mapped(),
+        "threads by id or glob; in one that is untrusted nobody is trusted",
+        _RULES,
+        owner=SettingOwner.ADMINISTRATOR,
+    )
     reflect: Literal["all", "trusted"] = setting(
         "all",
         "trusted: observations in which nobody is trusted are not condensed; the generation covers them, recall finds them",

@@ -29,6 +29,7 @@ class WorkingMemorySettings(Group):
         None,
         "instead of a template: a JSON Schema whose properties are the fields",
         "an object with properties, or null",
+        owner=SettingOwner.ADMINISTRATOR,
     )
     scope: Literal["resource", "thread"] = setting(
         "resource", "one for all threads of an agent, or one for each thread", "resource or thread"
