@@ -15,7 +15,7 @@ from om_api.domain.push_limits import PushLimits
 from om_api.domain.values import Outcome
 from om_api.settings.sections.fields import format_duration, parse_duration
 from om_api.store.driver.steps import Steps
-from om_api.store.fleet import api_key_records
+from om_api.store.fleet import api_key_records, webhook_records
 from om_api.store.memory import due
 from om_api.store.memory.keys import Keys
 
@@ -144,11 +144,16 @@ def _about(ms: int) -> str:
 @_key_argument
 @json_option
 def revoke(target: Target, key: str, as_json: bool) -> Outcome:
-    """End a key: from the next request on it opens nothing."""
+    """End a key: from the next request on it opens nothing. The webhooks that were made with it stay, and are listed."""
     done = target.run(api_key_records.revoke(target.keys(), key))
     if done is Outcome.SUPERSEDED:
         raise NotFoundError(f"there is no key {key[:40]} (any more): om keys list names them")
-    print_outcome(done, as_json, id=key)
+    made = [webhook.id for webhook in target.run(webhook_records.every(target.keys())) if webhook.by == key]
+    print_outcome(done, as_json, id=key, webhooks=made)
+    for webhook in made:
+        note(
+            f"webhook {webhook} was made with this key and still sends events; to end it: om webhooks remove {webhook}"
+        )
     return done
 
 

@@ -19,8 +19,10 @@ from om_api.cli.group import main
 from om_api.domain.api_keys import Token
 from om_api.domain.errors import ModelError
 from om_api.domain.events import Event
-from om_api.store.fleet import event_stream, presence
+from om_api.store.driver.connection import Connection
+from om_api.store.fleet import event_stream, presence, webhook_records
 from om_api.store.fleet.presence import Ticked
+from om_api.store.memory.keys import Keys
 from om_workers.calls.ledger import Ledger
 from om_workers.llm.base import Usage
 from om_workers.process.presence import Presence
@@ -174,6 +176,19 @@ def test_a_revoked_key_opens_nothing_and_cannot_be_revoked_again_and_a_rotated_k
         token = om("keys", "rotate", made["id"], *grace).stdout.strip()
         assert ring.recognise(token).id == made["id"], (grace, known)
         assert (ring.recognise(made["token"]) is not None) == known, (grace, known)
+
+
+def test_keys_revoke_lists_the_webhooks_that_the_key_made(om, om_json, client, prefix):
+    made, store = om_json("keys", "create", "--resource", "harold", "--role", "operator"), Connection(client)
+    hook, _ = (
+        store.run(
+            webhook_records.add(Keys(prefix), "https://example.org/om", [], ["harold"], allow_private=True, by=by)
+        )
+        for by in (made["id"], "")
+    )
+    revoked = om("keys", "revoke", made["id"])
+    assert (revoked.stdout, revoked.stderr.count("om webhooks remove")) == ("cleared\n", 1)
+    assert f"om webhooks remove {hook.id}" in revoked.stderr
 
 
 def test_what_no_key_can_be_is_refused(om, ring):
