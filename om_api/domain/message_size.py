@@ -1,5 +1,6 @@
 """The largest size of a message, and how a larger one in a history is cut."""
 
+from collections.abc import Sized
 from typing import Any
 
 import msgspec
@@ -11,15 +12,22 @@ from om_api.domain.messages import Message
 
 MAX_TEXT = 1024 * 1024  # bytes of JSON of a message without its media and metadata
 MAX_SIZE = 8 * 1024 * 1024  # bytes of JSON of the whole message
+MAX_PARTS = 10_000  # parts of a message's content
 _ESCAPED = 6  # bytes of JSON that a character may take
 _SHARE = 0.95  # of the room that a cut text takes, because characters differ in bytes
 _MARKED = 200  # characters of the mark, at most
 _CUT = "[… {left:,} characters were cut here: a message may have {most:,} bytes of text …]"
+_CUT_PARTS = "[… {left:,} parts were cut here: a message may have {most:,} parts …]"
 _TEXTS = {"text": "text", "tool-result": "result", "tool-call": "args"}  # kinds of parts, and the field of their text
 
 
 def check_size(message: Message, member: bytes) -> None:
     """Raise InvalidInputError for a message, encoded as `member`, that is too large to be stored."""
+    if isinstance(message.content, list):
+        try:
+            check_parts(message.content)
+        except InvalidInputError as error:
+            raise InvalidInputError(f"message {message.id or '(without id)'}: {error}") from None
     if len(member) <= MAX_TEXT:
         return
     name = message.id or "(without id)"
@@ -31,8 +39,16 @@ def check_size(message: Message, member: bytes) -> None:
         )
 
 
+def check_parts(parts: Sized) -> None:
+    """Raise InvalidInputError for more parts than a message may have."""
+    if len(parts) > MAX_PARTS:
+        raise InvalidInputError(f"too many parts: {len(parts):,} (maximum {MAX_PARTS:,}); split it")
+
+
 def fitted(message: Message) -> Message:
     """The message in a permitted size: the middle of its longest texts is cut, and data and metadata are left out if need be.
+
+    Of too many parts the middle ones are cut.
 
     The result depends on the message only, so that a history that is sent again is recognised.
     """
@@ -46,6 +62,12 @@ def fitted(message: Message) -> Message:
 
 
 def _fitted(message: Message) -> Message:
+    parts = message.content
+    if isinstance(parts, list) and len(parts) > MAX_PARTS:
+        left = len(parts) - MAX_PARTS + 1
+        mark = {"type": "text", "text": _CUT_PARTS.format(left=left, most=MAX_PARTS)}
+        half = MAX_PARTS // 2
+        message = structs.replace(message, content=[*parts[:half], mark, *parts[half + left :]], tokens=None)
     if _whole_size(message) <= MAX_TEXT:
         return message
     if _text_size(message.content) > MAX_TEXT:

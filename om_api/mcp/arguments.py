@@ -5,10 +5,11 @@ from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BeforeValidator, ConfigDict, Field, ValidationError
 
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.naming.ids import any_name
+from om_api.domain.requests.request_model import FirstFault, RequestModel
 from om_api.domain.values import ID_PATTERN
 from om_api.mcp.caller import RESOURCE
 
@@ -20,10 +21,10 @@ LEAST_TOKENS, MOST_TOKENS = 200, 100_000
 MANY, FEW = 20_000, 3_000  # tokens of an answer, unless a call says otherwise
 
 
-class Arguments(BaseModel):
+class Arguments(RequestModel):
     """The arguments of one tool; its docstring is what a model is told of the tool."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(strict=False)
 
 
 def an_id(description: str, **more: Any) -> Any:
@@ -45,8 +46,9 @@ ThreadName = Annotated[str, an_id("which conversation: a name you choose for it,
 OfThread = Annotated[str | None, an_id("only this conversation; leave it out to look in all"), ANY_NAME]
 Also = Annotated[
     tuple[str, ...],
-    BeforeValidator(_read),
+    FirstFault(),
     Field(max_length=8, description="other agents or teams to read too"),
+    BeforeValidator(_read),
 ]
 FromJson = BeforeValidator(_read)
 Cursor = Annotated[str, Field(max_length=200, description="goes on where an answer ended")]
@@ -108,7 +110,7 @@ def _fault(error: Any, permitted: Collection[str]) -> str:
     *outer, last = error["loc"] or ("arguments",)
     where = ".".join(map(str, (*outer, last)))[:100]
     if error["type"] == "extra_forbidden":
-        close = get_close_matches(str(last), permitted, 1, 0.5) if not outer else []
+        close = get_close_matches(str(last)[:100], permitted, 1, 0.5) if not outer else []
         meant = f"did you mean {close[0]}?" if close else f"permitted are {', '.join(permitted)}"
         return f"{where} is no argument here: {meant}" if not outer else f"{where}: there is no such field"
     if error["type"] == "missing":

@@ -3,12 +3,13 @@
 from typing import Annotated, Literal
 
 from msgspec import structs
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from om_api.client.receipts import Receipt
 from om_api.context import Context
 from om_api.domain.api_keys import Role
 from om_api.domain.messages import Message
+from om_api.domain.requests.request_model import FirstFault, RequestModel
 from om_api.domain.tags import escape
 from om_api.domain.values import ThreadState
 from om_api.language.words import amount
@@ -47,10 +48,10 @@ class GetContext(Arguments):
     cursor: Cursor = ""
 
 
-class GivenTurn(BaseModel):
+class GivenTurn(RequestModel):
     """One message of a conversation."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(strict=False)
 
     role: Literal["user", "assistant"]
     content: str = Field(min_length=1, max_length=LONGEST, description="what was said, word for word")
@@ -68,7 +69,7 @@ class AddMessages(Arguments):
 
     resource_id: ResourceName
     thread_id: ThreadName
-    messages: Annotated[list[GivenTurn], FromJson, Field(min_length=1, max_length=MOST_MESSAGES)]
+    messages: Annotated[list[GivenTurn], FirstFault(), Field(min_length=1, max_length=MOST_MESSAGES), FromJson]
 
 
 class ListThreads(Arguments):

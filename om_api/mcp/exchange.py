@@ -3,8 +3,9 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, MutableMapping
 from contextlib import asynccontextmanager
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
+import msgspec
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 from om_api.client.async_memory import AsyncObservationalMemory
@@ -22,6 +23,27 @@ class Exchanged(NamedTuple):
     status: int
     headers: dict[str, str]
     body: bytes
+
+
+class _Params(msgspec.Struct):
+    arguments: msgspec.Raw = msgspec.Raw()
+
+
+class _ToolCall(msgspec.Struct):
+    method: Literal["tools/call"]
+    params: _Params
+
+
+def size_without_arguments(body: bytes) -> int:
+    """Bytes of a request without the arguments of a tool call, which our own models check.
+
+    The SDK checks everything else, and reports each item of a list: it must be small.
+    """
+    try:
+        call = msgspec.json.decode(body, type=_ToolCall)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return len(body)
+    return len(body) - len(bytes(call.params.arguments))
 
 
 class StatelessExchange:

@@ -20,7 +20,7 @@ class UpdateWorkingMemory(Arguments):
     """
 
     resource_id: ResourceName
-    fields: Annotated[dict[str, Any], FromJson, Field(max_length=MOST_FIELDS, description=_FIELDS)]
+    fields: Annotated[dict[str, Any], Field(max_length=MOST_FIELDS, description=_FIELDS), FromJson]
     thread_id: OfThread = None
 
 

@@ -10,11 +10,14 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
 from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, WithJsonSchema
+from pydantic import ConfigDict, Field, ValidationError, WithJsonSchema
 
 from om_api.client.syncing import Diverged
+from om_api.domain.errors import InvalidInputError
 from om_api.domain.learned import learned
+from om_api.domain.message_size import check_parts
 from om_api.domain.messages import MAX_TOKENS, TOO_LONG
+from om_api.domain.requests.request_model import FirstFault, RequestModel
 from om_api.domain.texts.surrogates import decode_json
 from om_api.domain.values import ID_PATTERN, MemoryMode
 from om_api.domain.wire import MAX_DEPTH
@@ -23,40 +26,42 @@ from om_api.http.serving.limits import MAX_BATCH, MAX_HISTORY, MAX_MESSAGE
 
 _LONGEST = 6 * MAX_MESSAGE  # bytes of one message as it was sent: `\u003c` is kept as one
 _PART = 16 * 1024  # bytes that are read at once
+_LISTS = ("content", "parts", "tool_calls")  # fields of a message whose items become its parts
 _KINDS: dict[bytes, Any] = {b"[": list[msgspec.Raw], b"{": dict[str, msgspec.Raw]}
+Parts: TypeAlias = Annotated[list[dict[str, Any] | str], FirstFault()]
 
 
-class GivenMessage(BaseModel):
+class GivenMessage(RequestModel):
     """One turn, as this memory writes it or as OpenAI, Anthropic or Gemini do; give it an id, and repeating adds nothing.
 
     Any other fields of theirs are kept: what takes part in a turn as part of it, the rest in `metadata`.
     """
 
-    model_config = ConfigDict(extra="allow", strict=True)
+    model_config = ConfigDict(extra="allow")
 
     id: str | None = Field(None, pattern=f"^{ID_PATTERN.pattern}$", description="yours; else one is made")
     role: Literal["user", "assistant", "system", "tool", "developer", "function", "model"] | None = Field(
         None, description="who speaks; an item of OpenAI's Responses API says it by its type"
     )
-    content: Annotated[str | list[dict[str, Any] | str] | None, WithJsonSchema(CONTENT)] = Field(
+    content: Annotated[str | Parts | None, WithJsonSchema(CONTENT)] = Field(
         None, description="text, or parts: text, tool-call, tool-result, image, file, or those of a vendor"
     )
     timestamp: str | int | float | None = Field(None, description="ISO 8601 or Unix time; else now")
     tokens: int | None = Field(None, ge=0, le=MAX_TOKENS, description="how long it is; else it is counted")
     metadata: dict[str, Any] | None = None
-    tool_calls: list[dict[str, Any]] | None = Field(None, description="as chat completions APIs write them")
+    tool_calls: Annotated[list[dict[str, Any]], FirstFault()] | None = Field(
+        None, description="as chat completions APIs write them"
+    )
     tool_call_id: str | None = None
     name: str | None = None
-    parts: list[dict[str, Any] | str] | None = Field(None, description="the content, as Gemini writes it")
+    parts: Parts | None = Field(None, description="the content, as Gemini writes it")
     type: str | None = Field(None, description="what an item of OpenAI's Responses API is")
 
 
 MODE = "the thread's memory mode: whether it leaves memory, and whether its contexts show it; left out, it stays"
 
 
-class _Asked(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
+class _Asked(RequestModel):
     replace: bool = Field(
         default=False, description="have what says something else take the place of what is still raw"
     )
@@ -66,12 +71,10 @@ class _Asked(BaseModel):
 class GivenMessages(_Asked):
     """Messages of one thread, oldest first; all are added, or none."""
 
-    messages: list[GivenMessage] = Field(min_length=1, max_length=MAX_BATCH)
+    messages: Annotated[list[GivenMessage], FirstFault()] = Field(min_length=1, max_length=MAX_BATCH)
 
 
-class _AskedOfHistory(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
+class _AskedOfHistory(RequestModel):
     diverged: Diverged = Field(default="follow", description="what happens where the history replaces stored messages")
     memory: MemoryMode | None = Field(None, description=MODE)
 
@@ -79,7 +82,7 @@ class _AskedOfHistory(BaseModel):
 class GivenHistory(_AskedOfHistory):
     """The whole history of one thread as its client holds it, oldest first; its beginning may be missing."""
 
-    messages: list[GivenMessage] = Field(min_length=1, max_length=MAX_HISTORY)
+    messages: Annotated[list[GivenMessage], FirstFault()] = Field(min_length=1, max_length=MAX_HISTORY)
 
 
 Given: TypeAlias = GivenMessages | GivenHistory
@@ -143,19 +146,27 @@ def _message(number: int, raw: bytes) -> GivenMessage:
         raise _invalid("value_error", where, f"{TOO_LONG} ({error})") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise _not_json(where, error) from None
+    except InvalidInputError as error:
+        raise _invalid("too_long", where, str(error)) from None
     with _placed(*where):
         return _checked(fields)
 
 
-def _read(raw: bytes, depth: int) -> Any:
-    """What JSON says, read in small parts; what nests deeper than a message may is left to whoever counts its levels."""
+def _read(raw: bytes, depth: int, *, of_parts: bool = False) -> Any:
+    """Decode JSON in small parts, but not what nests deeper than a message may: its levels are counted elsewhere.
+
+    Raises InvalidInputError for a message of too many parts.
+    """
     kind = _KINDS.get(raw[:1]) if len(raw) > _PART and depth else None
     if kind is None:
         return msgspec.json.decode(raw)
     found = msgspec.json.decode(raw, type=kind)
     if isinstance(found, list):
+        if of_parts:
+            check_parts(found)
         return [_read(bytes(each), depth - 1) for each in found]
-    return {name: _read(bytes(each), depth - 1) for name, each in found.items()}
+    named = _LISTS if depth == MAX_DEPTH else ()
+    return {name: _read(bytes(each), depth - 1, of_parts=name in named) for name, each in found.items()}
 
 
 def _checked(fields: Any) -> GivenMessage:

@@ -14,7 +14,7 @@ from starlette.types import Receive, Scope, Send
 from om_api.domain.api_keys import EVERY, ApiKey, ExpiredKeyError, Proof, Role, Token
 from om_api.domain.audit.audit_entry import DID, Via
 from om_api.domain.errors import StoreError
-from om_api.domain.request_rate import RequestRate
+from om_api.domain.requests.request_rate import RequestRate
 from om_api.domain.values import is_id
 from om_api.http.requests.app_state import app_state
 from om_api.http.requests.auditing import Audited, NotBoundError, audit_answer, audit_error

@@ -14,6 +14,7 @@ from pydantic import BeforeValidator, StringConstraints
 
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.naming.ids import any_name
+from om_api.domain.requests.request_model import FirstFault
 from om_api.domain.values import ID_PATTERN
 from om_api.http.serving.limits import MAX_PAGE, PAGE
 
@@ -38,6 +39,7 @@ Also = Annotated[
     Query(
         max_length=8, description="other resources whose notes count too, beside what `compose` says; may be repeated"
     ),
+    FirstFault(),
 ]
 ObservationId = Annotated[str, Path(pattern=_PATTERN, description="one observation")]
 EntryId = Annotated[str, Path(pattern="^[0-9a-f]{12}$", description="one entry of the quarantine")]

@@ -5,6 +5,7 @@ from typing import Annotated, Literal, NamedTuple
 from fastapi import Depends, Path, Query
 
 from om_api.client.recall.recall_query import MOST_AROUND, MOST_BESIDE, MOST_HITS, MOST_OFFSET, MOST_TOKENS
+from om_api.domain.requests.request_model import FirstFault
 from om_api.domain.values import ID_PATTERN
 from om_api.http.requests.parameters import Also, OfThread
 from om_api.recall.recalled import Kind
@@ -23,10 +24,12 @@ class RecallQuestion(NamedTuple):
 
     query: Annotated[str, Query(alias="q", description=_WORDS, examples=["passport"])]
     thread_id: OfThread = None
-    roles: Annotated[tuple[Speaker, ...], Query(alias="role", description="only what these said; may be repeated")] = ()
-    kinds: Annotated[tuple[Kind, ...], Query(alias="kind", description="what is searched; may be repeated")] = (
-        "message",
-    )
+    roles: Annotated[
+        tuple[Speaker, ...], Query(alias="role", description="only what these said; may be repeated"), FirstFault()
+    ] = ()
+    kinds: Annotated[
+        tuple[Kind, ...], Query(alias="kind", description="what is searched; may be repeated"), FirstFault()
+    ] = ("message",)
     after: Moment = None
     before: Moment = None
     limit: Annotated[int, Query(ge=1, le=MOST_HITS, description="most hits")] = 10

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from om_api.domain.api_keys import Role
 from om_api.domain.audit.audit_entry import DID, LONGEST, AuditEntry
+from om_api.domain.requests.request_model import FirstFault
 from om_api.http.requests import examples
 from om_api.http.requests.app_state import memory
 from om_api.http.requests.guard import Guarded, key_of, needs, whose
@@ -17,9 +18,11 @@ _LARGEST = 2**63
 Who = Annotated[
     str, Query(max_length=LONGEST, description="the id of a key, or its label, or user@host of a command line")
 ]
-Did = Annotated[list[str], Query(max_length=len(DID), description=f"any of {', '.join(DID)}; repeatable; else all")]
+Did = Annotated[
+    list[str], Query(max_length=len(DID), description=f"any of {', '.join(DID)}; repeatable; else all"), FirstFault()
+]
 Resources = Annotated[
-    list[str], Query(max_length=100, description="whose; repeatable; else all that the key is bound to")
+    list[str], Query(max_length=100, description="whose; repeatable; else all that the key is bound to"), FirstFault()
 ]
 Since = Annotated[int, Query(ge=0, lt=_LARGEST, description="nothing from before these Unix ms")]
 

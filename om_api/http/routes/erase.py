@@ -3,9 +3,10 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Body, Request, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from om_api.domain.api_keys import Role
+from om_api.domain.requests.request_model import RequestModel
 from om_api.domain.values import ID_PATTERN, Outcome
 from om_api.http.requests.app_state import memory_of
 from om_api.http.requests.auditing import audit_as
@@ -23,10 +24,8 @@ _ERASED = Erased(
 )
 
 
-class Erasure(BaseModel):
+class Erasure(RequestModel):
     """What is to be erased: either a text, or a message."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     matching: str | None = Field(None, max_length=10_000, description="whatever holds this text; case is ignored")
     message_id: str | None = Field(None, pattern=f"^{ID_PATTERN.pattern}$", description="one message, and its notes")

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Header, Query, Request, Response
 
 from om_api.domain.api_keys import Role
 from om_api.domain.events import KINDS, Event, Told
+from om_api.domain.requests.request_model import FirstFault
 from om_api.http.requests import examples
 from om_api.http.requests.app_state import app_state, memory
 from om_api.http.requests.guard import admit, key_of, needs, whose
@@ -22,10 +23,12 @@ router = APIRouter(prefix="/v1", tags=["events"], route_class=Watched)
 _SSE = "text/event-stream"
 _LONGEST_ID = 41
 Kinds = Annotated[
-    list[str], Query(max_length=len(KINDS), description=f"any of {', '.join(KINDS)}; repeatable; else all")
+    list[str],
+    Query(max_length=len(KINDS), description=f"any of {', '.join(KINDS)}; repeatable; else all"),
+    FirstFault(),
 ]
 Resources = Annotated[
-    list[str], Query(max_length=100, description="whose; repeatable; else all that the key is bound to")
+    list[str], Query(max_length=100, description="whose; repeatable; else all that the key is bound to"), FirstFault()
 ]
 After = Annotated[
     str,

@@ -7,11 +7,12 @@ from typing import Annotated
 
 import msgspec
 from fastapi import APIRouter, Body, Depends, Query, Request, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from om_api.client.held import Held
 from om_api.domain.api_keys import Role
 from om_api.domain.errors import StoreError
+from om_api.domain.requests.request_model import RequestModel
 from om_api.domain.values import ID_PATTERN, Outcome
 from om_api.http.requests.app_state import app_state, memory, memory_of
 from om_api.http.requests.auditing import audit_as
@@ -23,10 +24,8 @@ from om_api.http.serving.limits import MAX_WAIT_S
 router = APIRouter(prefix="/v1/resources/{resource}", tags=["workers"], route_class=Guarded)
 
 
-class WorkRequest(BaseModel):
+class WorkRequest(RequestModel):
     """Of which thread (else of all), and how long the answer is waited for (else not at all)."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     thread_id: str | None = Field(default=None, pattern=f"^{ID_PATTERN.pattern}$")
     wait: float = Field(default=0, ge=0, le=MAX_WAIT_S, description="seconds")

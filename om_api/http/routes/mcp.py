@@ -11,11 +11,11 @@ from om_api.domain.api_keys import Role
 from om_api.domain.extras import missing
 from om_api.http.requests.guard import Guarded, Handler, key_of, needs
 from om_api.http.requests.replies import reply
-from om_api.http.serving.limits import MAX_CALL
+from om_api.http.serving.limits import MAX_CALL, SMALL_BODY
 
 try:
     from om_api.mcp.caller import Caller, caller_of
-    from om_api.mcp.exchange import StatelessExchange
+    from om_api.mcp.exchange import StatelessExchange, size_without_arguments
 except ModuleNotFoundError as error:
     _LACKING = str(missing(error, "mcp"))
 else:
@@ -79,7 +79,13 @@ async def answer(request: Request) -> Response:
         key_of(request), request.query_params.get("resource_id", ""), request.query_params.get("thread_id", "")
     )
     exchange: StatelessExchange = request.app.state.mcp
-    status, headers, body = await exchange.answer(request.scope, await request.body())
+    asked = await request.body()
+    if len(asked) > SMALL_BODY and (size := size_without_arguments(asked)) > SMALL_BODY:
+        raise HTTPException(
+            413,
+            f"the request is too large: {size:,} bytes without a tool's arguments (maximum {SMALL_BODY:,}); send one call",
+        )
+    status, headers, body = await exchange.answer(request.scope, asked)
     return Response(body, status, headers)
 
 

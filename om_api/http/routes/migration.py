@@ -3,9 +3,9 @@
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Body, Request, Response
-from pydantic import BaseModel, ConfigDict
 
 from om_api.domain.api_keys import Role
+from om_api.domain.requests.request_model import RequestModel
 from om_api.domain.values import Outcome
 from om_api.http.requests.app_state import memory_of
 from om_api.http.requests.auditing import audit_as
@@ -16,10 +16,8 @@ from om_api.http.requests.replies import Done, answers, reply
 router = APIRouter(prefix="/v1/resources/{resource}", tags=["resources"], route_class=Guarded)
 
 
-class ScopeMove(BaseModel):
+class ScopeMove(RequestModel):
     """What one memory is to cover: a `thread`, or the whole `resource`."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     to: Literal["thread", "resource"]
 

@@ -3,9 +3,10 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Body, Request, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from om_api.domain.api_keys import Role
+from om_api.domain.requests.request_model import RequestModel
 from om_api.domain.values import Outcome
 from om_api.http.requests.app_state import memory_of
 from om_api.http.requests.auditing import audit_as
@@ -18,10 +19,8 @@ router = APIRouter(prefix="/v1/resources/{resource}/redact", tags=["resources"],
 _DONE = OldText(Outcome.CLEARED, {"email": 3, "phone": 1}, {"messages": 2, "observations": 1})
 
 
-class OldTextRedaction(BaseModel):
+class OldTextRedaction(RequestModel):
     """Whether anything is changed."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     dry_run: bool = Field(default=False, description="tell how much would be replaced, and change nothing")
 

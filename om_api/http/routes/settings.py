@@ -1,13 +1,15 @@
 """The settings of an agent: each with where it comes from and what it may be, and changing them."""
 
 import asyncio
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Body, HTTPException, Request, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BeforeValidator, Field
+from pydantic_core import PydanticKnownError
 
 from om_api.domain.api_keys import Role
 from om_api.domain.errors import InvalidInputError, SettingsError
+from om_api.domain.requests.request_model import FirstFault, RequestModel
 from om_api.http.requests.app_state import AppState, app_state
 from om_api.http.requests.guard import Guarded, needs, owner
 from om_api.http.requests.parameters import ResourceId
@@ -46,16 +48,26 @@ _CHANGED = ChangedSettings(
 )
 Text = Annotated[str, Field(max_length=_LONGEST_TEXT)]
 Key = Annotated[str, Field(max_length=_LONGEST_KEY)]
-Value = bool | int | float | Text | Annotated[list[Text], Field(max_length=_MOST_NAMES)] | None
+Value = bool | int | float | Text | Annotated[list[Text], FirstFault(), Field(max_length=_MOST_NAMES)] | None
 
 
-class SettingsChange(BaseModel):
+def _check_length(given: Any) -> Any:
+    """Refuse too many keys before each of their values is checked."""
+    if isinstance(given, dict) and len(given) > _MOST_KEYS:
+        details = {"field_type": "Dictionary", "max_length": _MOST_KEYS, "actual_length": len(given)}
+        raise PydanticKnownError("too_long", details)
+    return given
+
+
+class SettingsChange(RequestModel):
     """What is to be different in the settings of an agent."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    set: dict[Key, Value] = Field({}, max_length=_MOST_KEYS, description="dotted keys, each with its new value")
-    unset: list[Key] = Field([], max_length=_MOST_KEYS, description="dotted keys that are to be stated no more")
+    set: Annotated[dict[Key, Value], Field(max_length=_MOST_KEYS), BeforeValidator(_check_length)] = Field(
+        {}, description="dotted keys, each with its new value"
+    )
+    unset: Annotated[list[Key], FirstFault()] = Field(
+        [], max_length=_MOST_KEYS, description="dotted keys that are to be stated no more"
+    )
     dry_run: bool = Field(default=False, description="tell what would be different, and save nothing")
     version: str | None = Field(
         None, pattern="^([0-9a-f]{40})?$", description="the `version` of what you changed; another one by now is kept"

@@ -4,9 +4,10 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 from fastapi import APIRouter, Body, Path, Query, Request, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from om_api.domain.api_keys import Role
+from om_api.domain.requests.request_model import RequestModel
 from om_api.domain.values import ID_PATTERN, MemoryMode, Outcome, ThreadState
 from om_api.http.requests import examples
 from om_api.http.requests.app_state import memory, memory_of
@@ -40,10 +41,8 @@ class Unaliased(msgspec.Struct, frozen=True):
     outcome: Outcome
 
 
-class ThreadChange(BaseModel):
+class ThreadChange(RequestModel):
     """What is to be said of a thread; what is left out stays."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     title: str | None = Field(
         None, description="one line of at most 200 characters; none: the Observer suggests one again"
@@ -53,18 +52,14 @@ class ThreadChange(BaseModel):
     memory: MemoryMode | None = Field(None, description="its memory mode, also before its first message")
 
 
-class AliasOf(BaseModel):
+class AliasOf(RequestModel):
     """What a name is to stand for."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     thread_id: str = Field(pattern=_ID, description="a thread, or a name that stands for one")
 
 
-class CopyWanted(BaseModel):
+class CopyWanted(RequestModel):
     """A copy that is wanted."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     to: str = Field(pattern=_ID, description="the new thread")
     until: str | None = Field(

@@ -4,12 +4,13 @@ from typing import Annotated
 
 import msgspec
 from fastapi import APIRouter, Body, HTTPException, Path, Query, Request, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from om_api.domain.api_keys import EVERY, ApiKey, Role
 from om_api.domain.audit.audit_entry import only
 from om_api.domain.errors import InvalidInputError, NotFoundError
 from om_api.domain.events import KINDS
+from om_api.domain.requests.request_model import FirstFault, RequestModel
 from om_api.domain.values import Outcome
 from om_api.domain.webhooks.delivery import Delivery
 from om_api.domain.webhooks.webhook import ID, LONGEST_URL, Webhook
@@ -30,14 +31,14 @@ DeliveryId = Annotated[str | None, Query(max_length=200, description="one that w
 Wait = Annotated[float, Query(ge=0, le=MAX_WAIT_S, description="seconds")]
 
 
-class WantedWebhook(BaseModel):
+class WantedWebhook(RequestModel):
     """Where events are to be sent; of all kinds and of all resources that the key is bound to, unless some are named."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
-
     url: str = Field(max_length=LONGEST_URL, description="https", examples=["https://example.org/om"])
-    events: list[str] = Field([], max_length=len(KINDS), description=f"any of {', '.join(KINDS)}")
-    resources: list[str] = Field(
+    events: Annotated[list[str], FirstFault()] = Field(
+        [], max_length=len(KINDS), description=f"any of {', '.join(KINDS)}"
+    )
+    resources: Annotated[list[str], FirstFault()] = Field(
         [],
         max_length=_MOST_GLOBS,
         description="ids, or globs of them where the key is for `*`",

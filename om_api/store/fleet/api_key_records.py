@@ -19,7 +19,7 @@ from om_api.domain.api_keys import (
 )
 from om_api.domain.errors import InvalidInputError, NotFoundError
 from om_api.domain.push_limits import PushLimits
-from om_api.domain.request_rate import RequestRate
+from om_api.domain.requests.request_rate import RequestRate
 from om_api.domain.values import Outcome
 from om_api.store.driver.replies import as_bytes, as_hash, as_int, as_list, nothing, says, server_ms, write
 from om_api.store.driver.steps import Steps, Verb, batch

@@ -1,7 +1,7 @@
 """How fast an API key asks, at whichever process: each request is counted in the store, by its clock."""
 
 from om_api.domain.api_keys import ApiKey
-from om_api.domain.request_rate import RequestRate
+from om_api.domain.requests.request_rate import RequestRate
 from om_api.store.driver.replies import number
 from om_api.store.driver.steps import Steps, Verb
 from om_api.store.memory.keys import Keys

@@ -24,7 +24,7 @@ from om_api.domain.api_keys import (
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.extras import EXTRAS, MissingExtraError
 from om_api.domain.push_limits import ANYBODY, MOST, Pusher, PushLimits, PushPace
-from om_api.domain.request_rate import RequestRate
+from om_api.domain.requests.request_rate import RequestRate
 from om_api.settings import ModelSettings, load_settings
 from om_workers.calls.registry import Registry
 

@@ -6,7 +6,7 @@ import pytest
 from world import World
 
 from om_api import InvalidInputError
-from om_api.domain.message_size import MAX_SIZE, MAX_TEXT, check_size, fitted
+from om_api.domain.message_size import MAX_PARTS, MAX_SIZE, MAX_TEXT, check_size, fitted
 from om_api.domain.messages import Message
 from om_api.domain.wire import encode_message
 from om_api.store.memory.adopt import adopt
@@ -26,7 +26,7 @@ def test_text_is_bounded_and_media_and_metadata_are_bounded_with_all():
     for content, metadata in (
         (LARGE, None), ("\x01" * MAX_TEXT, None), ("ж" * MAX_TEXT, None), ([result], None), ([call, result], None),
         ([{"type": "text", "text": "x" * 1_000}] * 2_000, None), ([{"type": "unknown", "blob": [LARGE]}], None),
-        ([PIXELS] * 5, None), ("x", {"a": "x" * MAX_SIZE}),
+        ([PIXELS] * 5, None), ("x", {"a": "x" * MAX_SIZE}), ([{"type": "text", "text": ""}] * (MAX_PARTS + 2), None),
     ):  # fmt: skip
         said = Message(role="user", content=content, metadata=metadata)
         with pytest.raises(InvalidInputError, match="split it"):

@@ -14,7 +14,7 @@ from om_api import AsyncObservationalMemory, load_settings
 from om_api.domain.api_keys import Role
 from om_api.domain.errors import InvalidInputError, NotPermittedError, RateLimitedError, SettingsError, StoreError
 from om_api.domain.messages import Message
-from om_api.mcp import toolbox
+from om_api.mcp import arguments, toolbox
 from om_api.mcp.arguments import Arguments, OfThread, ResourceName, ThreadName, fixed, read_arguments, schema_of
 from om_api.mcp.caller import local_caller
 from om_api.mcp.conversation_tools import AddMessages, GetContext
@@ -88,6 +88,18 @@ def test_what_is_wrong_is_said_in_few_words():
     assert "messages.0.role: Input should be 'user' or 'assistant'" in why
     assert "messages.0.contents: there is no such field" in why
     assert len(refused({f"x{n}" * 500: "y" * 10_000 for n in range(100)})) < 2_000
+
+
+def test_arguments_are_checked_up_to_the_first_fault_and_the_longest_list(monkeypatch):
+    faults = []
+    monkeypatch.setattr(arguments, "_fault", lambda error, _: faults.append(error) or "wrong")
+    many = [{"role": "user", "content": "x"}] * 101
+    for given, tool in (
+        ({"also": [1] * 9}, GetContext), ({"also": ["x"] * 9}, GetContext), ({"messages": [1] * 9}, AddMessages),
+        ({"messages": many}, AddMessages), ({"messages": json.dumps(many)}, AddMessages),
+    ):  # fmt: skip
+        assert refused(given, HAROLD, tool) == "wrong", given
+    assert [each["type"] for each in faults] == ["string_type", "too_long", "model_type", "too_long", "too_long"]
 
 
 def test_hosts_that_send_a_list_as_json_or_a_number_as_text_are_understood():

@@ -3,10 +3,11 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Body, Request, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from om_api.domain.api_keys import Role
 from om_api.domain.notes.edits import LONGEST
+from om_api.domain.requests.request_model import RequestModel
 from om_api.domain.values import ID_PATTERN, Outcome
 from om_api.http.requests import examples
 from om_api.http.requests.app_state import memory, memory_of
@@ -34,20 +35,16 @@ _CORRECTED = LineChange(
 )
 
 
-class NewLine(BaseModel):
+class NewLine(RequestModel):
     """A line to be noted, of a thread."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     thread_id: str = Field(pattern=_ID, description="of which thread it is")
     text: str = Field(max_length=LONGEST, description="what it says; with a bullet of its own it keeps its mark")
     priority: int = Field(3, ge=1, le=5, description="5: it matters for long, 1: it is small")
 
 
-class CorrectedLine(BaseModel):
+class CorrectedLine(RequestModel):
     """A line, and what it is to say."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     was: str = Field(max_length=_SHOWN, description="the line as a context shows it, or what it says behind its mark")
     now: str = Field(max_length=LONGEST, description="what it is to say; empty: it goes, and the details under it")

@@ -3,10 +3,11 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Body, Path, Request, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from om_api.domain.api_keys import Role
 from om_api.domain.notes.pins import Pin
+from om_api.domain.requests.request_model import RequestModel
 from om_api.domain.values import ID_PATTERN, Outcome
 from om_api.http.requests.app_state import memory, memory_of
 from om_api.http.requests.auditing import audit_line
@@ -29,10 +30,8 @@ _PIN = Pin(
 )
 
 
-class PinnedLine(BaseModel):
+class PinnedLine(RequestModel):
     """A line that is to stay."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     line: str = Field(max_length=_SHOWN, description="the line as a context shows it, or what it says behind its mark")
     thread_id: str | None = Field(None, pattern=_ID, description="of which thread, where several say so")

@@ -3,10 +3,11 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Body, Request, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from om_api.domain.api_keys import EVERY, Role
 from om_api.domain.errors import NotFoundError
+from om_api.domain.requests.request_model import RequestModel
 from om_api.domain.values import Outcome
 from om_api.http.requests import examples
 from om_api.http.requests.app_state import memory, memory_of
@@ -21,19 +22,15 @@ _LARGE = 2_000_000  # bytes of a body: 400,000 characters, escaped
 _Id = Annotated[str | None, Field(max_length=200, description="`id` of the one that was read; null: whatever waits")]
 
 
-class Approval(BaseModel):
+class Approval(RequestModel):
     """Which reflection is approved, and what takes the place of its text, if anything does."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     id: _Id = None
     text: str | None = Field(default=None, max_length=400_000, description="an edited text; null: as it is")
 
 
-class Refusal(BaseModel):
+class Refusal(RequestModel):
     """Which reflection is sent back, and what is said to it."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     id: _Id = None
     comment: str = Field(default="", max_length=8_000, description="what is wrong with it, for the model")

@@ -3,10 +3,11 @@
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Request, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from om_api.domain.api_keys import Role
 from om_api.domain.kept.working_memory import WorkingChange, WorkingMemory, WorkingVersion
+from om_api.domain.requests.request_model import RequestModel
 from om_api.domain.values import Outcome
 from om_api.http.requests.app_state import memory
 from om_api.http.requests.guard import Guarded, key_of, needs
@@ -26,10 +27,8 @@ _CHANGED = WorkingChange(outcome=Outcome.UPDATED, working_memory=_NOW)
 _FORMER = WorkingVersion(version=1, fields={"Name": "Ada"}, at=1_763_630_400_000, by="3f1c20a9be77")
 
 
-class GivenFields(BaseModel):
+class GivenFields(RequestModel):
     """Fields and what they are to say."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     fields: dict[str, Any] = Field(description="by name; null empties one")
     version: int | None = Field(

@@ -62,6 +62,18 @@ def test_a_message_that_cannot_be_accepted_is_named_by_its_place_and_none_of_its
         assert kept() == []
 
 
+def test_message_names_the_first_faulty_part_and_a_large_one_has_at_most_so_many_parts(ask):
+    for name in ("content", "parts", "tool_calls"):
+        faulty = {"role": "user", "content": "x", name: [1] * 9_000}
+        for message in (faulty, {**faulty, **WIDE}):
+            found = problem(send(ask, {"messages": [message, *[faulty] * 2]}), 422)["errors"]
+            assert len(found) <= 3, name
+            assert all(each["where"].startswith(f"body.messages[0].{name}") for each in found)
+        many = {"role": "user", "content": "x", name: [{}] * (SMALL_BODY // 2)}
+        (fault,) = problem(send(ask, {"messages": [many]}), 422)["errors"]
+        assert fault == {"where": "body.messages[0]", "what": "too many parts: 32,768 (maximum 10,000); split it"}
+
+
 def test_a_number_that_nobody_can_read_is_told(ask):
     for more, status in (({}, 400), (WIDE, 422)):
         good, bad = json.dumps({**GOOD, **more}), '{"role": "user", "content": "x", "n": %s}' % ("9" * 5_000)

@@ -1,11 +1,12 @@
 """/mcp: the same keys, roles, rates and shares as everywhere else, and no memory of who asked before."""
 
 import pytest
+from refusals import problem
 from served import serving
 
 from om_api.domain.push_limits import PushLimits
 from om_api.http.routes import mcp
-from om_api.http.serving.limits import MAX_CALL
+from om_api.http.serving.limits import MAX_CALL, SMALL_BODY
 from om_api.http.serving.shares import Share
 
 METADATA = "/.well-known/oauth-protected-resource/mcp"
@@ -101,6 +102,11 @@ def test_rates_push_limits_and_limits_of_bodies_count_here_too(app, ring, using)
     assert "repeat the call with the same ids in" in result["content"][0]["text"]
     large = using("writer", "harold")("POST", "/mcp", content=b"x" * (MAX_CALL + 1), headers=ACCEPT)
     assert large.status_code == 413
+    icons = {"clientInfo": {"name": "x", "version": "1", "icons": [1] * SMALL_BODY}}
+    for params in ({"_meta": icons}, icons):
+        for method in ("tools/call", "initialize"):
+            refused = using("writer", "harold")("POST", "/mcp", json=request(method, **params), headers=ACCEPT)
+            assert "without a tool's arguments" in problem(refused, 413)["detail"]
 
 
 def test_what_is_sent_counts_as_what_its_key_has_in_flight_and_what_is_heavy_is_taken_up_aside(
