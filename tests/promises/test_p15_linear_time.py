@@ -55,10 +55,10 @@ SHAPES = ["_", "-1", "1gn0r3 ", "a@", "[a](", "é", "我", "Aa1", "<a ", "\n", "
 
 
 def shape(unit: str, size: int) -> str:
-    """A text of `size` characters, of a unit that is repeated and may be numbered; {words} are 12 of 40."""
+    """A text of `size` characters, of a unit that is repeated and may be numbered; {words} are 12 of 14."""
 
     def some(at: int) -> str:
-        return " ".join(f"word{(at * step + step * step) % 40:02}" for step in range(1, 13))
+        return " ".join(f"w{(at * step + step * step) % 14:02}" for step in range(1, 13))
 
     times = size // len(unit) + 1
     return "".join(unit.replace("{}", str(at)).replace("{words}", some(at)) for at in range(times))[:size]
