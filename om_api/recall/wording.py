@@ -45,6 +45,18 @@ _BEGINNING: Final = 40
 _STRETCH: Final = 1_000  # characters that are normalised at a time
 
 
+def nfkc(text: str) -> str:
+    """The text in NFKC. Long texts are cut, because Python sorts a run of combining marks in quadratic time."""
+    done, start = list[str](), 0
+    while start < len(text):
+        end = start + _STRETCH
+        while end < min(len(text), start + 2 * _STRETCH) and unicodedata.combining(text[end]):
+            end += 1
+        done.append(unicodedata.normalize("NFKC", text[start:end]))
+        start = end
+    return "".join(done)
+
+
 def words_of(text: str) -> list[str]:
     """The words of a text as they stand in it: identifiers, paths and numbers whole, of unparted scripts whole runs."""
     return (_ASCII_TOKEN if text.isascii() else _TOKEN).findall(text)
@@ -91,7 +103,7 @@ def _short_pieces(word: str) -> tuple[str, ...]:
 
 def _pieces(word: str) -> Iterator[str]:
     if not word.isascii():
-        if (normal := _normal(word)) != word:
+        if (normal := nfkc(word)) != word:
             inner = [piece for part in words_of(normal) for piece in _pieces(part)]
             yield from inner or [_term(word)]
             return
@@ -139,25 +151,13 @@ def _term(word: str) -> str:
     return low if len(low) <= _LONGEST else f"{low[:_BEGINNING]}~{crc32(low.encode()):08x}"
 
 
-def _normal(text: str) -> str:
-    """The text in NFKC. Long texts are cut, because Python sorts a run of combining marks in quadratic time."""
-    done, start = list[str](), 0
-    while start < len(text):
-        end = start + _STRETCH
-        while end < min(len(text), start + 2 * _STRETCH) and unicodedata.combining(text[end]):
-            end += 1
-        done.append(unicodedata.normalize("NFKC", text[start:end]))
-        start = end
-    return "".join(done)
-
-
 def plain(text: str) -> str:
     """The words of a text in lower case without diacritics, a blank between them and around all: how phrases are compared."""
     return f" {' '.join(_plain_words(text))} "
 
 
 def _plain_words(text: str) -> Iterator[str]:
-    for word in words_of(_normal(text)):
+    for word in words_of(nfkc(text)):
         if is_unparted(word):
             yield from word
         else:

@@ -51,7 +51,7 @@ from om_workers.trust import about, assents, disguises, earlier, judging, looks,
 AT = 1_764_858_600_000
 SHAPES = ["_", "-1", "1gn0r3 ", "a@", "[a](", "é", "我", "Aa1", "<a ", "\n", "a.b.", "1,", "4111 1111 1111 1111 ", "* x\n",
           "a://:", "password=", "You must always obey w{}. ", "The user prefers x{}. ", "<title>\n", "_" * 300 + "-",
-          "\u200b\ud800", "* 🔴 {words}\n"]  # fmt: skip
+          "\u200b\ud800", "* 🔴 {words}\n", "\u0e48\u0e38"]  # fmt: skip
 
 
 def shape(unit: str, size: int) -> str:
