@@ -19,7 +19,7 @@ from om_workers.calls.admission import Admission, Passage, PassedOverError
 from om_workers.calls.ledger import Ledger, LedgerEntry
 from om_workers.calls.redacted_requests import RedactedRequests
 from om_workers.calls.registry import Registry
-from om_workers.llm.base import BilledError, Model, Reply, Request, TooLongError, TurnedAwayError
+from om_workers.llm.base import BilledError, EmptyNotesError, Model, Reply, Request, TooLongError, TurnedAwayError
 from om_workers.llm.extractive import Extractive
 from om_workers.process.stopping import StoppedError, Stopping
 
@@ -216,6 +216,8 @@ def _nobody(names: Sequence[str], refused: Mapping[str, ModelError]) -> ModelErr
     later = [error for error in refused.values() if error.retryable]
     if not later and any(isinstance(error, TooLongError) for error in refused.values()):
         return TooLongError(f"the request is larger than the window of a model. {'; '.join(reasons)}")
+    if not later and any(isinstance(error, EmptyNotesError) for error in refused.values()):
+        return EmptyNotesError(f"no model of the list noted what the messages state. {'; '.join(reasons)}")
     waits = [error.retry_after or UNKNOWN_S for error in later] if any(error.retry_after for error in later) else []
     text = f"no model of the list gave an answer that can be used. {'; '.join(reasons)}"
     why = (later or [*refused.values()])[-1].why

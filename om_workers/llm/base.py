@@ -79,6 +79,16 @@ class TooLongError(ModelError):
         super().__init__(message, retryable=False, why="refused")
 
 
+class EmptyNotesError(ModelError):
+    """An Observer noted nothing of messages that state facts, or what shares nothing with them.
+
+    It may be an honest translation: when no attempt is left, the built-in observer takes notes of the messages.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, retryable=False, why="unusable")
+
+
 class Model(Protocol):
     """Anything that answers a Request. Raises ModelError, and nothing else, when it cannot."""
 

@@ -1,6 +1,6 @@
-"""What of an answer is no note: the prompt's own words, a refusal, and "nothing"; and whether there was something to note."""
+"""What of an answer is no note: the prompt's own words, a refusal, "nothing", and what shares nothing with the messages."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Literal, NamedTuple
 
@@ -11,10 +11,10 @@ from om_api.patterns.pattern import Pattern
 from om_workers.llm.base import Request
 from om_workers.llm.extractive import cues
 from om_workers.llm.extractive.units import Unit, units
-from om_workers.prompts.facts import FactKind, facts
 from om_workers.prompts.nothing import notes_nothing, without_label
+from om_workers.prompts.shared_content import SharedContent, content_of, content_of_messages, shares_content
 
-HollowKind = Literal["echo", "refusal", "nothing"]
+HollowKind = Literal["echo", "refusal", "nothing", "unrelated"]
 _QUOTED = 100  # characters
 _LOOKED_AT = 300  # characters of a line in which a refusal is looked for
 _PREFIX, _WITHIN = 3, 5  # words: fewer are no echo where they begin a line of the prompt, or stand within one
@@ -41,11 +41,18 @@ _REFUSAL = Pattern(
     ignore_case=True,
 )
 _PLACEHOLDER = 3  # words: "what the agent is working on now" has fewer, and every talk has those
-_SURE = {FactKind.NUMBER, FactKind.DATE, FactKind.URL, FactKind.PATH, FactKind.IDENTIFIER}
+_LITTLE, _MUCH = 2, 8  # words or pairs of messages: fewer decide nothing; so many are noted whoever wrote them
+_BARE = Pattern(r"[\W_]*")
+_MARKUP = Pattern(r"</?[A-Za-z]{1,20} ?/?>|<!--[^<>]*-->|&#?\w{1,8};")
+_INVISIBLE = dict.fromkeys(map(ord, "\u115f\u1160\u3164\uffa0"))  # Hangul fillers
+_BRACKETED = Pattern(r"(?:\w{1,20}:)?\s*(?:\[[^\W\d][^\[\]{}\"]*\]|<[^\W\d][^<>\"]*>)\W*")  # no JSON
 
 
 class HollowLine(NamedTuple):
-    """A line that was taken out of an answer: why, and of it what is ours to show, the prompt's words or a set phrase."""
+    """A line that was taken out of an answer: why, and of it what is ours to show, the prompt's words or a set phrase.
+
+    Of notes that are `unrelated` to the messages nothing is shown.
+    """
 
     kind: HollowKind
     quote: str
@@ -55,33 +62,61 @@ class AnswerFilter:
     """Knows what a model was asked: its instructions (`template`), and what it was to take notes of (`material`).
 
     A line of the template that the material bears out is a note like any other: the user may really run a bookshop in Ghent.
+    `messages` are what an Observer was to take notes of, `threads` the same by thread.
     """
 
-    def __init__(self, template: str = "", material: str = "") -> None:
+    def __init__(
+        self,
+        template: str = "",
+        material: str = "",
+        messages: Sequence[Message] = (),
+        threads: Mapping[str, Sequence[Message]] | None = None,
+    ) -> None:
         self._template, self._material = template, material
+        self._messages, self._threads = messages, threads or {}
 
     @classmethod
     def of(cls, request: Request) -> "AnswerFilter":
         """The filter of a request as it was written, whichever variant, instruction and extractors it was made of."""
         material, _, task = request.prompt.rpartition("<task>")
         noted = material.rpartition("<messages>")[2] if request.purpose == "observe" else material
-        return cls(f"{request.system}\n{task}", noted)
+        return cls(f"{request.system}\n{task}", noted, request.messages, request.threads)
+
+    def of_thread(self, name: str) -> "AnswerFilter":
+        """The filter of the section of one thread in an answer to several."""
+        of_prompt = {"_lines": self._lines, "_words": self._words, "_heard": self._heard}  # read once for all threads
+        filtered = AnswerFilter(self._template, self._material, self._threads.get(name, ()))
+        vars(filtered).update(of_prompt)
+        return filtered
 
     def notes(self, text: str) -> tuple[str, tuple[HollowLine, ...]]:
-        """Notes without their hollow lines, the details and the dates of these, and what was taken out."""
+        """Notes without their hollow lines, the details and the dates of these, and what was taken out.
+
+        Notes that share nothing with messages that say something are no notes of these, and are taken out as a whole.
+        """
         lines = text.split("\n")
         told = [note_lines.told(line) for line in lines]
-        hollow = {at: found for at, line in enumerate(told) if (found := self._hollow(line))}
+        wordless = {
+            at: HollowLine("nothing", "") for at, line in enumerate(told) if line.strip() and _says_no_word(line)
+        }
+        hollow = wordless | {at: found for at, line in enumerate(told) if (found := self._hollow(line))}
         left = note_lines.without(lines, hollow).text if hollow else text
-        return left if any(map(str.strip, told)) else "", (*hollow.values(),)
+        removed = (*hollow.values(),)
+        if not any(map(str.strip, told)) or not left.strip():
+            return "", removed
+        return ("", (*removed, HollowLine("unrelated", ""))) if self._is_unrelated(left) else (left, removed)
 
     def section(self, text: str) -> str:
         """What a section beside the notes says, without its hollow lines; "" where nothing else is in it."""
         if self._hollow(text, _PLACEHOLDER):
             return ""
-        lines = text.split("\n")
-        told = [line for line in lines if not self._hollow(without_label(note_lines.told(line)), _PLACEHOLDER)]
+        told = [line for line in text.split("\n") if not self._is_hollow_in_section(line)]
         return "\n".join(told) if any(map(str.strip, told)) else ""
+
+    def _is_hollow_in_section(self, line: str) -> bool:
+        said = without_label(note_lines.told(line))
+        is_placeholder = _BRACKETED.fullmatch(said) is not None
+        return is_placeholder or self._hollow(said, _PLACEHOLDER) is not None
 
     def _hollow(self, line: str, least: int = 1) -> HollowLine | None:
         if not line.strip():
@@ -91,6 +126,24 @@ class AnswerFilter:
         if notes_nothing(line):
             return HollowLine("nothing", line.strip()[:_QUOTED])
         return HollowLine("echo", " ".join(line.split())[:_QUOTED]) if self._is_echo(line, least) else None
+
+    def _is_unrelated(self, notes: str) -> bool:
+        """Whether notes share nothing with messages in which users state something, or much is said."""
+        if not self._is_telling:
+            return False
+        told = filter(None, map(note_lines.told, notes.split("\n")))
+        said = "\n".join(line for line in told if any(map(str.isalpha, line)))  # a bare number is no evidence
+        return not shares_content(content_of(said), self._evidence)
+
+    @cached_property
+    def _is_telling(self) -> bool:
+        texts = "\n".join(message.text() for message in self._messages if message.role in ("user", "assistant"))
+        size = content_of(texts).size
+        return size >= _MUCH or (size >= _LITTLE and holds_facts(self._messages))
+
+    @cached_property
+    def _evidence(self) -> SharedContent:
+        return content_of_messages(self._messages)
 
     def _is_echo(self, line: str, least: int) -> bool:
         """Whether a line stands in the template and the material does not bear it out, by `least` of its words at least."""
@@ -125,14 +178,22 @@ def refusal(text: str) -> str:
 
 
 def holds_facts(messages: Iterable[Message]) -> bool:
-    """Whether users state something that belongs into notes: numbers, dates, addresses, or what they say of themselves.
+    """Whether users state something, in any language: all that is no small talk, question, reaction or order.
 
-    Doubt means no, because an empty answer is right for small talk, questions, and what tools and agents say.
+    An order that holds a name or a preference of the user counts: "call me Sam". What tools and agents say does not.
     """
     return any(map(_states, units([message for message in messages if message.role == "user"])))
 
 
 def _states(unit: Unit) -> bool:
-    if unit.pasted or cues.asked(unit.text, unit.words):
+    if unit.cues.asks or not content_of(unit.text).size:
         return False
-    return any(fact.kind in _SURE for fact in facts(unit.text)) or (unit.cues.own and unit.cues.strong)
+    if cues.asked(unit.text, unit.words):
+        return unit.cues.own and unit.cues.strong
+    return unit.cues.own or unit.cues.strong or not unit.cues.reacts
+
+
+def _says_no_word(line: str) -> bool:
+    """Whether a line holds neither a letter nor a digit, or only markup; a filler character of Hangul is no letter."""
+    shown = _MARKUP.sub("", line).translate(_INVISIBLE)
+    return _BARE.fullmatch(shown) is not None

@@ -108,7 +108,10 @@ def parse_batch(
     of unknown threads go. They count wherever they stand: a quoted end of the block must not hide what follows it.
     """
     found = sections.of_threads(shorten_lines(text), threads)
-    return {name: parse_observer(_as_block(body), further_sections, asked) for name, body in found.items()}
+    return {
+        name: parse_observer(_as_block(body), further_sections, asked and asked.of_thread(name))
+        for name, body in found.items()
+    }
 
 
 def _as_block(body: str) -> str:

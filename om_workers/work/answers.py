@@ -8,7 +8,7 @@ from om_api.domain.errors import ModelError
 from om_api.domain.events import UnusableWhy
 from om_api.domain.messages import Message
 from om_api.domain.values import Scope
-from om_workers.llm.base import Reply, Request
+from om_workers.llm.base import EmptyNotesError, Reply, Request
 from om_workers.process.event_publisher import EventPublisher
 from om_workers.prompts.answer_filter import AnswerFilter, HollowLine, holds_facts, refusal
 from om_workers.prompts.parse import Observed, Reflected, parse_batch, parse_observer, parse_reflector
@@ -66,19 +66,22 @@ class AnswerReader:
             return _of_text(reply.text) or ("unreadable", "")
         if said.text:
             return None
-        empty = reply.model != EXTRACTIVE and holds_facts(messages)
+        unrelated = any(line.kind == "unrelated" for line in said.hollow)
+        empty = reply.model != EXTRACTIVE and (unrelated or holds_facts(messages))
         return _of_hollow(said.hollow) or (("empty", "") if empty else None)
 
     def _refuse(self, reply: Reply, why: UnusableWhy, quote: str = "") -> NoReturn:
         self._events.answer_unusable(self._scope, self._request.purpose, reply.model, why, quote)
         # without the quote: the reason is shown in the placeholder of a quarantined message, where an echo would look like a note
-        raise ModelError(f"{reply.model} {_SAYS[why]}", retryable=False, why="unusable")
+        text = f"{reply.model} {_SAYS[why]}"
+        if why == "empty" and self._request.purpose == "observe":
+            raise EmptyNotesError(text)
+        raise ModelError(text, retryable=False, why="unusable")
 
 
 def _of_hollow(hollow: Collection[HollowLine]) -> tuple[UnusableWhy, str] | None:
-    """The kind and quote of the first hollow line that is worse than "nothing"."""
-    found = next((line for line in hollow if line.kind != "nothing"), None)
-    return (found.kind, found.quote) if found and found.kind != "nothing" else None
+    """The kind and quote of the first hollow line that echoes or declines."""
+    return next(((line.kind, line.quote) for line in hollow if line.kind in ("echo", "refusal")), None)
 
 
 def _of_text(text: str) -> tuple[UnusableWhy, str] | None:

@@ -17,9 +17,9 @@ from om_api.store.memory import due, model_cooldown
 from om_api.store.memory.scope_state import ScopeState
 from om_api.telemetry import spans
 from om_workers.calls.model_calls import patience_ms
-from om_workers.llm.base import Reply, TooLongError
+from om_workers.llm.base import EmptyNotesError, Reply, Request, TooLongError
 from om_workers.process.stopping import StoppedError
-from om_workers.prompts.parse import Observed
+from om_workers.prompts.parse import Observed, parse_observer
 from om_workers.prompts.recalled import NOTHING_SHOWN, Shown
 from om_workers.prompts.render import Manner, batch_request, observer_request
 from om_workers.trust.earlier import told_in, vouched_in
@@ -186,12 +186,20 @@ class Observer:
             if not too_long and (error.retryable or attempts < limit):
                 self._again(read, error)
                 raise
-            reason = str(error)
+            reason, is_empty = str(error), isinstance(error, EmptyNotesError)
         else:
             return self._stored(Noted(read, reply, observed, began))
         if len(read.messages) == 1:
             self._make_sure(read, reason)
+            if is_empty:
+                return self._stored(Noted(read, *self._by_rules(read), began))
         return isolation.isolate(self._services, read, reason)
+
+    def _by_rules(self, read: Sealed) -> tuple[Reply, Observed]:
+        """The notes of the built-in observer."""
+        request = self._request(read.scope, read.heard, task=read.task, known=read.shown, kept=read.kept)
+        reply = self._services.registry.extractive.complete(request)
+        return reply, parse_observer(reply.text, [each.slug for each in request.extractors])
 
     def _ask(
         self,
@@ -204,12 +212,23 @@ class Observer:
     ) -> tuple[Reply, Observed]:
         if not messages:  # hooks left out all of them
             return _SILENCE, Observed()
-        agent, requests = self._services.agent(scope), self._services.requests
+        request = self._request(scope, messages, before, task, known, kept)
+        read = AnswerReader(self._services.events, scope, request).observed
+        return self._services.models.ask(scope.resource, self._services.agent(scope).observer_models, request, read)
+
+    def _request(
+        self,
+        scope: Scope,
+        messages: Sequence[Message],
+        before: Sequence[str] = (),
+        task: str = "",
+        known: Shown = NOTHING_SHOWN,
+        kept: Mapping[str, Any] | None = None,
+    ) -> Request:
+        requests = self._services.requests
         messages, kept = requests.messages(scope.resource, messages), requests.value(scope.resource, kept or {})
         given: dict[str, Any] = {"prior_task": task, "known": known, "kept": {"": kept}}
-        request = observer_request(messages, before, **given, **self._manner(agent))
-        read = AnswerReader(self._services.events, scope, request).observed
-        return self._services.models.ask(scope.resource, agent.observer_models, request, read)
+        return observer_request(messages, before, **given, **self._manner(self._services.agent(scope)))
 
     def _manner(self, agent: MemorySettings) -> Manner:
         observer = agent.observer

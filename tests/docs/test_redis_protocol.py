@@ -331,7 +331,7 @@ TASK, SAID = "mend </observations> the roof", "ask <task> for nails"
 
 def test_a_reader_shows_the_task_and_the_suggestion_that_the_library_shows(readers, client, prefix):
     answer = f"<current-task>{TASK}</current-task>\n<suggested-response>{SAID}</suggested-response>"
-    world = World(client, prefix, Scripted(f"<observations>\n* noted\n</observations>\n{answer}"))
+    world = World(client, prefix, Scripted(f"<observations>\n* the roof leaks\n</observations>\n{answer}"))
     world.say("the roof leaks", timestamp=1763600000000)
     world.om.force_observe("t-1", "harold")
     world.settle()

@@ -131,7 +131,7 @@ def test_what_a_hook_saw_is_what_the_model_reads_though_more_came_meanwhile(clie
         return {"texts": [text.replace("secret", "…") for text in given["texts"]]}
 
     hook_house.install(hide=hide)
-    notes = [NOTES.format(f"User has secret {n}") for n in range(9)]
+    notes = [NOTES.format(f"The secret cat {n} is something new") for n in range(9)]
     world = _world(client, prefix, *notes, **hooked("before_reflect", "hide"))
     _observe(world)
     world.om.force_reflect("harold", "t-1")

@@ -86,7 +86,7 @@ def state(world, thread="t-1"):
 
 def titled(client, prefix, *titles):
     answers = [
-        f"<observations>\n* noted\n</observations>\n<thread-title>\n{title}\n</thread-title>" for title in titles
+        f"<observations>\n* {title}\n</observations>\n<thread-title>\n{title}\n</thread-title>" for title in titles
     ]
     return World(client, prefix, Scripted(*answers))
 
@@ -136,7 +136,7 @@ def test_what_is_erased_is_in_no_title_and_no_metadata(client, prefix):
 
 
 def test_what_was_forgotten_is_in_no_title_and_no_task_of_its_thread(client, prefix):
-    said = "<observations>\n* noted\n</observations>\n<thread-title>\nMend the roof\n</thread-title>"
+    said = "<observations>\n* Mend the roof\n</observations>\n<thread-title>\nMend the roof\n</thread-title>"
     world = World(client, prefix, Scripted(f"{said}\n<current-task>\nPrimary: mend it\n</current-task>"))
     observe(world, "the roof leaks")
     assert (state(world).title, "mend" in state(world).current_task) == ("Mend the roof", True)

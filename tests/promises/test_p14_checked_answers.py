@@ -59,23 +59,28 @@ def test_an_answer_with_a_note_counts_and_small_talk_may_be_noted_with_nothing(c
         assert faults(world) == []
 
 
-def test_an_empty_answer_is_asked_for_again_and_at_last_its_message_is_quarantined_and_never_replaced_by_nothing(world):
-    echo, asked = world.model.complete, []
+def test_answers_without_content_of_a_message_are_asked_again_and_at_last_the_built_in_observer_notes_it(
+    client, prefix_for
+):
+    filler = "<observations>\n* 🟡 Das kann ich nicht.\n</observations>"
+    for n, (answer, text) in enumerate([(BAD["empty"], BOXES[1]), (filler, BOXES[1]), (filler, "我对青霉素过敏。")]):
+        world = World(client, prefix_for(n))
+        echo, asked = world.model.complete, []
 
-    def complete(request):
-        asked.append(request)
-        return (
-            Scripted(BAD["empty"]).complete(request)
-            if any("box" in m.text() for m in request.messages)
-            else echo(request)
-        )
+        def complete(request, *, echo=echo, asked=asked, answer=answer, text=text):
+            asked.append(request)
+            is_meant = any(text in message.text() for message in request.messages)
+            return Scripted(answer).complete(request) if is_meant else echo(request)
 
-    world.model.complete = complete
-    (name,) = world.say(BOXES[1])
-    world.until_given_up()
-    assert (world.covering(), world.om.stats("harold").rejected) == ([name], 1)
-    assert "could not be observed: scripted noted nothing of messages that state facts" in world.context().text
-    assert len(asked) == 4  # three attempts, and a harmless sentence
+        world.model.complete = complete
+        (name,) = world.say(text)
+        world.until_given_up()
+        assert (world.covering(), world.om.stats("harold").rejected) == ([name], 0), answer
+        (noted,) = world.om.observations("harold")
+        assert noted.model == "extractive"
+        assert text.rstrip(".。") in noted.text
+        assert {event.why for event in world.om.events(kinds="answer_unusable").events} == {"empty"}
+        assert len(asked) == 4  # three attempts, and a harmless sentence
 
 
 def test_a_reflection_that_says_nothing_leaves_notes_as_they_were_and_doctor_says_that_it_fails(client, prefix_for):

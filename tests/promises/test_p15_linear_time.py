@@ -39,6 +39,7 @@ from om_workers.prompts import (
     render,
     repetition,
     sections,
+    shared_content,
     statements,
     threads,
     transcript,
@@ -126,12 +127,13 @@ DIRECT = [  # what takes a text and nothing else
     *(units.sentences, cues.specifics, cues.nothing_left, tags.escape, thread_sections.harmless, media.named),
     *(note_lines.body, note_lines.told, folding.in_brackets, marks.mark_of, marks.marked_lines, calendar.days),
     *(calendar.spans, telegraphic.telegraphic, telegraphic.without_lead, words.words, words.bare_words, words.stems),
-    *(terms.terms, terms.is_beyond_latin, wording.terms),
+    *(terms.terms, terms.is_beyond_latin, wording.terms, shared_content.content_of),
     *(analysis.analyse, analysis.asked_pieces, recall_words.words_of, recall_words.plain),
 ]
 TEXT_FUNCTIONS: dict[Callable[..., Any], Callable[[str], Any]] = {each: each for each in DIRECT} | {
     answer_filter.holds_facts: lambda text: answer_filter.holds_facts([message(text)]),
     answer_filter.AnswerFilter: lambda text: answer_filter.AnswerFilter.of(request(text)).notes(text),
+    shared_content.content_of_messages: lambda text: shared_content.content_of_messages([message(text)]),
     further.take: lambda text: further.take(text, ["title"]),
     lines.readings: lambda text: lines.readings(text, "Pattern"),
     parse.parse_batch: lambda text: parse.parse_batch(text, ["t"]),

@@ -16,7 +16,7 @@ TEMPLATE = """
 - Deadline: when it is due
 - Prefers:
 """
-NOTES = "<observations>\nDate: Dec 4, 2025\n* 🟡 (09:15) User wrote\n</observations>"
+NOTES = "<observations>\nDate: Dec 4, 2025\n* 🟡 (09:15) User wrote messages in t-1\n</observations>"
 
 
 def _world(client, prefix, model=None, **settings):

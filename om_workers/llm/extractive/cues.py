@@ -32,7 +32,7 @@ ORDER = word_set(
 _ENDED = re.compile(r"[a-z]{2}(?<!ne)(?<!sp)ed\b")
 _VAGUE = ("That", "It", "This", "Those", "They")
 _ASKED = re.compile(
-    r"[?\uff1f]|\b(?:(?:can|could|would|will) you|i (?:need|want|would like|'d like) you to)\b", re.IGNORECASE
+    r"[?\uff1f\u061f]|\b(?:(?:can|could|would|will) you|i (?:need|want|would like|'d like) you to)\b", re.IGNORECASE
 )
 _SPECIFIC = re.compile(r"[\w-]*\d[\w.,:-]*|\w+[/_]\w[\w/.-]*|\w+\.[a-z]{2,4}\b")
 _MAY_BE_SPECIFIC = re.compile(r"[\d/_]|\.[a-z]")
@@ -175,7 +175,7 @@ def read(text: str, words: Collection[str]) -> Cues:
         error=_wrong(text, bag),
         unsure="unsure" in shown or "not sure" in text,
         quoted='"' in text or "“" in text,
-        asks="?" in text or "？" in text,
+        asks=any(mark in text for mark in "?\uff1f\u061f"),
         leads=text.endswith((":", "：")),
         done=done(text, bag),
         codes=len(_CODE.findall(text)) if "-" in text else 0,

@@ -21,7 +21,8 @@ _GREETINGS = _folded(
     καλημέρα שלום مرحبا أهلا سلام नमस्ते नमस्कार 你好 您好 大家好 嗨 こんにちは 안녕하세요 안녕 สวัสดี"""
 )
 _SMALL_TALK = (CHATTER | STOP | _GREETINGS) | _folded(
-    """ja nein gut genau klar danke bitte passt alles gern gerne oui d'accord bien merci sí vale gracias perfecto va bene
+    """ja nein gut genau klar danke bitte passt alles gern gerne bis morgen klingt super
+    lgtm ahead continue proceed sense sounds oui d'accord bien merci ça marche sí vale gracias perfecto va bene
     grazie certo sim obrigado obrigada tak dobrze dzięki да нет хорошо понял поняла понятно спасибо ладно конечно отлично
     доброе утро ясно ναι όχι ευχαριστώ εντάξει כן לא תודה בסדר نعم لا حسنا تم شكرا طيب تمام وسهلا بالتأكيد عليكم السلام
     صباح الخير مساء بخير हाँ हां नहीं ठीक है धन्यवाद शुक्रिया अच्छा जी बिल्कुल"""

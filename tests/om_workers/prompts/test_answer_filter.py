@@ -91,11 +91,56 @@ def test_refusals_and_empty_answers_are_recognised_in_many_forms_and_similar_fac
     assert AnswerFilter().notes("Date: Dec 4, 2025") == ("", ())
 
 
-def test_facts_are_what_users_state_and_small_talk_questions_and_results_are_none():
-    for text in ("The code of box 3 is 111.", "I moved to Graz", "My sister hates olives", "see https://example.org/x"):
+def test_notes_that_share_nothing_with_messages_that_hold_facts_are_no_notes_in_any_language():
+    told = [message("My flight to Oslo is on Friday, seat 14C. I am allergic to penicillin.")]
+    asked = AnswerFilter.of(observing(told))
+    for bad in (
+        "I must decline.", "This content violates our usage policies.", "Ich kann dabei leider nicht helfen.",
+        "我无法协助处理此请求。", "お手伝いできません。", "لا يمكنني المساعدة.", "Keine neuen Beobachtungen.",
+        "特になし", "没有新的观察。",
+        "No changes since the previous notes.", "null", "[]", "\u200b", "\ufeff", "\u2800", "\u3164", "-", "…", "---",
+        "&nbsp;", "<br>", "🔴 (09:15)", "Noted.", "Internal Server Error", "User sent a message.", "1\n* 2\n* 3",
+        "User runs a shop in Ghent\n* 🔴 Weekly newsletter since May",
+        "I can't help with this. Here are some resources:\n- National hotline\n- A doctor",
+    ):  # fmt: skip
+        for answer in (
+            f"<observations>\n* {bad}\n</observations>",
+            f"<observations>\n{bad}\n</observations>",
+            f"* {bad}",
+        ):
+            assert parse_observer(answer, asked=asked).text == "", answer
+    for text, honest in (
+        (told[0].text(), "User flies to Oslo; penicillin allergy"), (told[0].text(), "Sitz 14C\n* Fliegt bald"),
+        (told[0].text(), "用户飞往 Oslo"), ("Ich bin allergisch gegen Penizillin.", "User is allergic to penicillin"),
+        ("我的航班是5月3日。", "User's flight is on May 3"), ("我对青霉素过敏。", "用户有青霉素过敏史"),
+        ("My name is Ada", "User is Ada"),
+        ("저는 페니실린 알레르기가 있어요.", "페니실린 알레르기 있음"), ("My three children hike", "User has 3 kids"),
+        ("Hi, how are you?", "User greeted the agent"), (f"{'many words of no use ' * 99} Graz", "In Graz, no use"),
+    ):  # fmt: skip
+        answer = f"<observations>\n* 🔴 {honest}\n</observations>"
+        assert parse_observer(answer, asked=AnswerFilter.of(observing([message(text)]))).text == f"* 🔴 {honest}", text
+    long = [message(" ".join(f"helfen {chr(97 + n % 26)}{chr(97 + n // 26)}rd" for n in range(60)))]
+    assert AnswerFilter.of(observing(long)).notes("* Leider kann ich nicht helfen") == ("", (("unrelated", ""),))
+    both = observing({"a": told, "b": BOXES}, ask=batch_request)
+    answer = '<observations>\n<thread id="{}">\n* Oslo, 14C\n</thread>\n</observations>'
+    for name, noted in (("a", "* Oslo, 14C"), ("b", "")):  # what another thread says is no evidence
+        assert parse_batch(answer.format(name), "ab", (), AnswerFilter.of(both))[name].text == noted
+
+
+def test_placeholders_in_sections_are_dropped_and_brackets_in_them_stay():
+    fix = "Primary: fix [bug] 3"
+    for section, left in (("Primary: [current task]\nSecondary: <pending>", ""), (fix, fix)):
+        answer = f"<observations>\n* box 3\n</observations>\n<current-task>\n{section}\n</current-task>"
+        assert parse_observer(answer, asked=AnswerFilter.of(observing())).current_task == left
+
+
+def test_facts_are_what_users_state_in_any_language_and_small_talk_questions_and_results_are_none():
+    for text in ("The code of box 3 is 111.", "I moved to Graz", "My sister hates olives", "see https://example.org/x",
+                 "call me Sam", "Please never book flights via Frankfurt.", "We decided to use Postgres instead of MySQL.",
+                 "Ich bin allergisch gegen Penizillin.", "私はペニシリンアレルギーです。", "我的航班是五月三日。"):  # fmt: skip
         assert holds_facts([message(text)]), text
     for text in ("Hi there!", "haha, thanks a lot", "What is the code of box 3?", "Can you open src/app.py?", "Run the 3 tests",
-                 "Danke, bis morgen!", "nice weather, isn't it", ""):  # fmt: skip
+                 "Danke, bis morgen!", "nice weather, isn't it", "谢谢！", "هل تستطيع مساعدتي؟", ""):  # fmt: skip
         assert not holds_facts([message(text)]), text
     assert not holds_facts([message("The code of box 3 is 111.", role="assistant")])
 

@@ -85,7 +85,7 @@ def test_two_small_threads_are_observed_in_one_call(forced):
 
 def test_a_thread_without_an_answer_is_tried_alone_and_the_other_is_kept(forced):
     (task,) = all_sealed(forced)
-    forced.model = Scripted(lambda request: f'<thread id="t-1">\n* 🟡 {request.threads["t-1"][0].id}\n</thread>')
+    forced.model = Scripted(lambda request: f'<thread id="t-1">\n* 🟡 {request.threads["t-1"][0].text()}\n</thread>')
     assert forced.perform("observe_chunk", *task) is Outcome.BUFFERED
     assert [each.thread_id for each in forced.om.observations("harold")] == ["t-1"]
     assert {len(ids) for ids in all_sealed(forced)} == {2}
@@ -145,7 +145,7 @@ def test_a_thread_without_an_answer_is_due_at_once_though_nobody_stored_the_othe
         for thread, one in found:
             theirs = Observation(id=one, thread_id=thread, text="* 🟡 noted", tokens=4, message_ids=("x",))
             assert forced.services.run(chunks.buffer(forced.services.keys, "harold", theirs, "w-2")) is Outcome.BUFFERED
-        return "".join(f'<thread id="{thread}">\n* 🟡 noted\n</thread>\n' for thread, _ in found)
+        return "".join(f'<thread id="{thread}">\n* 🟡 first\n</thread>\n' for thread, _ in found)
 
     forced.model = Scripted(answer)
     assert forced.perform("observe_chunk", name, first, second) is Outcome.SUPERSEDED
