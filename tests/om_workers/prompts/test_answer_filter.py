@@ -127,7 +127,9 @@ def test_notes_that_share_nothing_with_messages_that_hold_facts_are_no_notes_in_
         assert parse_batch(answer.format(name), "ab", (), AnswerFilter.of(both))[name].text == noted
 
 
-def test_placeholders_in_sections_are_dropped_and_brackets_in_them_stay():
+def test_wordless_lines_and_placeholders_are_dropped_and_brackets_in_them_stay():
+    for wordless in ("—", "<br>", "\u200b", "\u3164"):
+        assert AnswerFilter().notes(f"* box 3\n* {wordless}")[0] == "* box 3", wordless
     fix = "Primary: fix [bug] 3"
     for section, left in (("Primary: [current task]\nSecondary: <pending>", ""), (fix, fix)):
         answer = f"<observations>\n* box 3\n</observations>\n<current-task>\n{section}\n</current-task>"
