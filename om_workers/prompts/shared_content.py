@@ -4,7 +4,6 @@ A refusal, filler or an invented note shares none, in whatever language it is wr
 it is translated or condensed: names, numbers, identifiers and many stems stay the same.
 """
 
-import unicodedata
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any, NamedTuple
@@ -16,7 +15,7 @@ from om_api.patterns.pattern import Pattern
 from om_api.recall.analysis import language_of
 from om_api.recall.function_words import ALSO_LITTLE, LITTLE_WORDS
 from om_api.recall.stemming import fold
-from om_api.recall.wording import is_unparted, pieces, words_of
+from om_api.recall.wording import is_unparted, nfkc, pieces, words_of
 
 _LARGE = 40  # words of messages: with more of them, one shared word may be chance
 _LONG, _SHARE, _SHARE_OF_LONG = 200, 0.15, 0.35  # pairs of messages; the share of the pairs of notes that they hold
@@ -51,7 +50,7 @@ class SharedContent(NamedTuple):
 def content_of(text: str) -> SharedContent:
     """The content of a text; words that are mere grammar, small talk or about notes are left out."""
     words, pairs = set[str](), set[str]()
-    found = dict.fromkeys(words_of(unicodedata.normalize("NFKC", text)))
+    found = dict.fromkeys(words_of(nfkc(text)))
     for word in found:
         if is_unparted(word):
             pairs.update(pair for pair in pieces(word) if not _GRAMMAR.fullmatch(pair))

@@ -1,6 +1,5 @@
 """What is to be erased: a text, a message, or an observation; and whether something of a memory is, or tells, that."""
 
-import unicodedata
 from collections.abc import Iterator, Sequence
 from html import unescape
 from itertools import chain
@@ -15,6 +14,7 @@ from om_api.domain.note_lines import told
 from om_api.domain.values import Observation
 from om_api.domain.wire import parse_member
 from om_api.language.likeness import Likeness
+from om_api.recall.wording import nfkc
 from om_api.store.memory.quarantine import Rejected
 
 _OF_MESSAGES = frozenset({"role", "thread_id", "threadId", "resource_id", "resourceId"})
@@ -130,7 +130,7 @@ class ErasableObservation(_Alike):
 
 def folded(text: str) -> str:
     """A text as it is compared: without case, width, escaped tags, and more than one blank at a time."""
-    return " ".join(unicodedata.normalize("NFKC", unescape(text)).casefold().split())
+    return " ".join(nfkc(unescape(text)).casefold().split())
 
 
 def said_in(member: bytes) -> str:
