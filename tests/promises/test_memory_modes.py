@@ -223,6 +223,9 @@ def test_an_alias_of_another_mode_is_refused(world):
     world.say("four", thread="c")
     assert (counter(world), counter(world, "#a"), state(world, "a").memory) == (100, 4, "off")
     assert world.om.verify() == []
+    world.say("five", thread="d")
+    world.client.hset(f"{world.prefix}:{{harold}}:tokens", "*memory:d", "of")  # no mode, so it counts as full
+    world.om.alias_thread("d", "t-1", "harold")
 
 
 def test_a_copy_has_the_mode_of_its_thread(world):

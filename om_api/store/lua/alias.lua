@@ -103,7 +103,10 @@ for i = 1, #held, 2 do
     fields[held[i]] = held[i + 1]
   end
 end
-if (counts[6] or #raw > 0 or #records > 0) and counts[6] ~= counts[7] then
+local function mode(field) -- any other value counts as full
+  return (field == 'off' or field == 'read_only' or field == 'write_only') and field
+end
+if (counts[6] or #raw > 0 or #records > 0) and mode(counts[6]) ~= mode(counts[7]) then
   return 'superseded'
 end
 local set = ids.open(to_known, records)
