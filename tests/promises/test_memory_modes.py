@@ -6,6 +6,7 @@ from world import World
 from om_api import InvalidInputError, Outcome
 from om_api.domain.errors import NotFoundError
 from om_api.domain.values import Scope
+from om_api.store.driver.partitions import learn
 from om_api.store.memory import reading
 
 LONG = [f"fact {n}" for n in range(15)]  # of 100 tokens each: more than the threshold of 1,000
@@ -24,7 +25,9 @@ def counter(world, field="*"):
 
 
 def is_due(world):
-    return world.client.zcard(f"{world.prefix}:due:observe") > 0
+    index = world.services.keys.due_observe
+    world.services.run(learn(index.layout))
+    return any(map(world.client.zcard, index.parts()))
 
 
 def fact(world):

@@ -58,7 +58,7 @@ def test_a_message_that_freezes_its_worker_is_found_by_its_crashes_and_others_go
 
     def freeze(request):
         if any("poison" in message.text() for message in request.messages):
-            (chunk,) = world.client.keys(f"{world.prefix}:{{harold}}:lock:chunk:*")
+            (chunk,) = world.client.scan_iter(f"{world.prefix}:{{harold}}:lock:chunk:*", count=1000)
             crashes.append(len(request.messages))
             name = chunk.decode().rpartition(":")[2]
             world.services.run(chunks.crashed(world.services.keys, "harold", name, f"{len(crashes)}"))
