@@ -200,7 +200,8 @@ class Owner:
     def incoming(self, resource: str | None) -> Incoming:
         """A memory on its way from a file into a resource; None: the one it was of."""
         redacting = self._redacting
-        return Incoming(self._keys, resource, self._check_importable, redacting.before_store, redacting.moved)
+        check = self._check_importable
+        return Incoming(self._keys, resource, check, self._count, redacting.before_store, redacting.moved)
 
     def commit(self, incoming: Incoming) -> Steps[Imported]:
         """Make what arrived the resource's memory; see Incoming.commit."""

@@ -151,19 +151,21 @@ class Redacting:
     def moved(self, source: str, target: str, sealed: Mapping[str, bytes]) -> dict[str, bytes]:
         """Encrypted values of one memory, encrypted for another; without those that the key of the other does not open.
 
-        Raises InvalidInputError where only the other reveals values: whoever may export the one would read them in it.
+        Raises InvalidInputError if only the other reveals values: an export of the one would be read there. This needs a value
+        that the key opens, so a forged line does not find out the settings of the one.
         """
         if source == target:
             return dict(sealed)
-        own, theirs = (self._settings.for_agent(check_id(each, "resource")).redaction for each in (target, source))
-        if own.reveal and not theirs.reveal:
+        own = self._settings.for_agent(check_id(target, "resource")).redaction
+        before, now = vault(own, check_id(source, "resource")), vault(own, target)
+        values = {name: before.open(name, each) for name, each in sealed.items()} if before else {}
+        opened = {name: value for name, value in values.items() if value is not None}
+        if opened and own.reveal and not self._settings.for_agent(source).redaction.reveal:
             raise InvalidInputError(
                 f"values of {source} would be revealed in {target}: redaction.reveal is true for {target} only; set it to the"
                 f" same value for both, or import as {source}"
             )
-        before, now = vault(own, source), vault(own, target)
-        opened = {name: before.open(name, each) for name, each in sealed.items()} if before else {}
-        return {name: now.seal(name, value) for name, value in opened.items() if now and value is not None}
+        return {name: now.seal(name, value) for name, value in opened.items()} if now else {}
 
     def item(self, label: str, value: T) -> T:
         """A value of LangGraph's store, by the resource whose name its namespace begins with; not counted, nor put back."""

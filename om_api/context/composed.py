@@ -199,7 +199,8 @@ def _units(notes: ComposedNotes, count: Count) -> list[_NoteUnit]:
     """A memory's observations in order, without those that found nothing worth noting; no time is before the one before."""
     told = [each.observation for each in notes.observations if each.observation.text.strip()]
     times = accumulate(map(_came, told), max)
-    return [_NoteUnit(at, each, each.text_tokens or count(each.text)) for at, each in zip(times, told, strict=True)]
+    # another memory's writers can store any `tokens`, so they are counted here
+    return [_NoteUnit(at, each, count(each.text)) for at, each in zip(times, told, strict=True)]
 
 
 def _joined(units: Sequence[_NoteUnit], bounds: Sequence[int], step: int, rank: int) -> Iterator[_NoteBatch]:

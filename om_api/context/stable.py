@@ -84,9 +84,8 @@ def _noted(notes: OwnNotes | OthersNotes, count: Count, signer: Signer, *, poole
             yield _activation(group, count, signer, pooled=pooled)
         return
     about, text = from_of(notes.resource), "\n".join(each.text for each in notes.group)
-    tokens = sum(each.text_tokens or count(each.text) for each in notes.group) + count(
-        signer.framed("observations", "", about)
-    )
+    # not the stored `tokens`, which writers of the other memory can set to any number
+    tokens = sum(count(each.text) for each in notes.group) + count(signer.framed("observations", "", about))
     framed = signer.framed("observations", escape(text), about)
     yield Block(kind="observations", role="system", text=framed, stable=True, tokens=tokens, resource_id=notes.resource)
 

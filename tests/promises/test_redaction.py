@@ -6,6 +6,7 @@ import logging
 import pytest
 from planted import ALL, KEY, PASSWORD, SECRETS
 from planted import leaks as _leaks
+from scene import rewritten
 from world import World, contents
 
 from om_api import ObservationalMemory, SettingsError
@@ -383,6 +384,12 @@ def test_an_imported_memory_reveals_its_values_unless_only_the_target_does(linke
     file = b"".join(world.om.export_memory("bob"))
     with pytest.raises(InvalidInputError, match="would be revealed in joss"):
         world.om.import_memory([file], "joss")
+    forged = rewritten(
+        file,
+        lambda found: [{**x, "fields": {"PHONE 0123456789": "00"}} if x["kind"] == "redacted" else x for x in found],
+    )
+    world.om.import_memory([forged], "joss")  # a refusal would say what the settings of bob are
+    world.om.clear("joss")
     world = linked()
     world.om.import_memory([file], "joss")
     assert (again := world.om.sync(history, "joss", "t-1")).ids == ids

@@ -14,6 +14,7 @@ from om_api.domain.values import Observation
 SMALL = 1_000  # bytes (UTF-8) of a thread's notes that need no section
 LONGEST, TAIL = 16, 4  # characters of an id that is a label, and of a longer one that stand in its label
 _END = 8  # characters with which a line end is counted, for it may be one token with a full stop
+_MOST_WRAPPER = 1_000  # tokens; a section's lines have two ids of at most 200 characters
 _FRAME = '<observations id="000000000000">\n\n</observations>\n\n'
 _PLAIN = r"[^\x00-\x1f\x7f-\x9f\u2028\u2029]"
 _DATED = re.compile(rf"Date: [^<\x00-\x1f\x7f-\x9f\u2028\u2029]{{1,40}}(?:\n(?:Date: | *[*-] ){_PLAIN}*)+")
@@ -93,9 +94,12 @@ def alone(made: Observation, count: Count, *, pooled: bool) -> Observation:
 
 
 def tokens_of_text(own: Observation, text: str, count: Count) -> dict[str, int]:
-    """The token fields of an observation whose text becomes another one; its wrapper never takes more from it than it has."""
+    """The token fields of an observation whose text is `text`, which is counted.
+
+    A stored wrapper takes no more from the text than it has, and adds at most 1,000 tokens.
+    """
     size = count(text)
-    besides = max(own.wrapper_tokens, -size) if text.strip() else 0
+    besides = min(max(own.wrapper_tokens, -size), _MOST_WRAPPER) if text.strip() else 0
     return {"tokens": size + besides, "wrapper_tokens": besides}
 
 

@@ -12,14 +12,17 @@ import msgspec
 
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.histories.retraction import marks_of_hex
+from om_api.domain.message_tokens import Count
+from om_api.domain.notes.activations import tokens_of_text
 from om_api.domain.notes.groups import check_name
 from om_api.domain.notes.pins import check_pins
-from om_api.domain.values import LEAVES_MEMORY, Chunk, MemoryMode, Scope, check_id, new_id
+from om_api.domain.values import LEAVES_MEMORY, Chunk, MemoryMode, Observation, Scope, check_id, new_id
 from om_api.redaction.placeholders import PLACEHOLDER
 from om_api.store.backup import backup_format
 from om_api.store.backup.arriving_segments import ArrivingSegments
 from om_api.store.backup.backup_format import Line, Text, as_bytes
 from om_api.store.backup.staging import Staging
+from om_api.store.memory.content import SHARED_IN, TOLD
 from om_api.store.memory.decoding import AWAY, MEMORY, as_chunk, as_generation, as_observation, as_record
 from om_api.store.memory.keys import ResourceKeys
 from om_api.store.memory.known import COMPLETE, arriving, day_of, laid_out, listed
@@ -29,6 +32,7 @@ _MOST = 2**53  # what a double holds exactly: Redis' scores and Lua's numbers ar
 _KEY = re.compile(r"[0-9a-f]{32}")
 _DIGITS = re.compile(rb"0|-?[1-9][0-9]{0,15}")
 _COUNTED = {"observed_tokens", "observed_messages", "tidy_at"}  # what scripts reckon with, of what is not counted anew
+_NUMBERS = {"schema", "pool_seq", "created_at", "updated_at", "observed_at", "reflected_at", SHARED_IN}
 # requests, since when nothing changed, what is indexed; the epoch is a new one
 _NOT_TAKEN = ("force", "stirred", "indexed", "proposed", "epoch")
 
@@ -59,6 +63,7 @@ class ImportValidator:
     of: ResourceKeys
     resource: str
     head: backup_format.MemoryLine
+    count: Count  # tokens of notes
     threads: Counter[str] = field(default_factory=Counter)  # messages of each that are raw
     totals: Counter[str] = field(default_factory=Counter)
     _counts: dict[str, tuple[int, int]] = field(default_factory=dict)
@@ -103,16 +108,20 @@ class ImportValidator:
         fields = {name: value for name, value in _fields(line.fields).items() if not name.startswith(_NOT_TAKEN)}
         seq = as_record({name.encode(): value for name, value in fields.items()}).seq
         _reckoned(fields, *_COUNTED & fields.keys(), least=-_MOST)  # a retry takes away what others counted
+        _reckoned(fields, *_NUMBERS & fields.keys())
+        for name, value in fields.items():
+            if name == "drain" or name.startswith(TOLD):
+                _below_most(float(value), name)
         check_pins(fields.get("pins", b""))
         if line.memory in self._memories:
             raise InvalidInputError(f"the record of the memory {line.memory} is there twice")
-        self._memories[line.memory] = _Memory(fields, seq=_seq(seq))
+        self._memories[line.memory] = _Memory(fields, seq=_below_most(seq))
 
     def _of(self, memory: str | None, seq: float) -> tuple[Scope, _Memory]:
         scope, found = self._scope(memory), self._memories.get(memory)
         if found is None:
             raise InvalidInputError(f"the record of the memory {memory} must come before this")
-        found.seq = max(found.seq, _seq(seq))
+        found.seq = max(found.seq, _below_most(seq))
         return scope, found
 
     @_place.register
@@ -122,7 +131,11 @@ class ImportValidator:
         generation = as_generation(member)
         if generation.n != line.n or not memory.generation < line.n < _MOST:
             raise InvalidInputError(f"generation {line.n} must be of that number, and above the one before")
-        memory.generation, memory.reflection_tokens = line.n, _whole(generation.tokens, "tokens")
+        _whole(generation.tokens, "tokens")
+        tokens = self.count(generation.text)
+        memory.generation, memory.reflection_tokens = line.n, tokens
+        if tokens != generation.tokens:
+            member = _changed(member, {"tokens": tokens})
         self.staging.put(self.of.reflections(scope), line.n, member)
         self.totals["generations"] += 1
 
@@ -137,7 +150,7 @@ class ImportValidator:
             check_name(observation.group)
         if observation.shared_from and self.head.resource != self.resource:  # its source shared it with another memory
             member = msgspec.json.encode(msgspec.structs.replace(observation, shared_from=None))
-        tokens = _whole(observation.tokens, "tokens")
+        member, tokens = self._recounted(member, observation)
         if line.replaced_by is not None:
             if not 0 < line.replaced_by <= memory.generation:
                 raise InvalidInputError(
@@ -150,6 +163,14 @@ class ImportValidator:
         memory.observation_count += 1
         self.staging.put(self.of.observations(scope), line.seq, member)
         self.totals["observations"] += 1
+
+    def _recounted(self, member: bytes, observation: Observation) -> tuple[bytes, int]:
+        """An observation with the tokens that its text has, whatever the file says, and these."""
+        _whole(observation.tokens, "tokens")
+        counted = tokens_of_text(observation, observation.text, self.count)
+        if counted != {"tokens": observation.tokens, "wrapper_tokens": observation.wrapper_tokens}:
+            member = _changed(member, counted)
+        return member, counted["tokens"]
 
     def _once(self, name: str) -> None:
         if name in self._observed:
@@ -167,8 +188,9 @@ class ImportValidator:
         if state not in {"sealed", "ready"} or (chunk.ready and as_observation(chunk.observation or b"").id != name):
             raise InvalidInputError(f"chunk {name} is neither sealed nor ready with its observation")
         _reckoned(fields, "tokens", "messages", "attempts", *{"crashed"} & fields.keys())
-        if chunk.ready:
-            _whole(as_observation(chunk.observation or b"").tokens, "tokens")
+        if chunk.ready and chunk.observation:
+            made = msgspec.structs.replace(as_observation(chunk.observation), wrapper_tokens=0)  # it is not in force
+            fields["observation"], _ = self._recounted(chunk.observation, made)
         self._once(name)
         self._chunks[name] = chunk
         memory.chunk_tokens += _whole(chunk.tokens, "tokens")
@@ -344,9 +366,13 @@ def _number(value: float, name: str) -> float:
     return value
 
 
-def _seq(value: float) -> float:
+def _changed(member: bytes, fields: Mapping[str, int]) -> bytes:
+    return msgspec.json.encode({**msgspec.json.decode(member), **fields})
+
+
+def _below_most(value: float, name: str = "seq") -> float:
     if not abs(value) < _MOST:
-        raise InvalidInputError(f"seq must be a number below {_MOST:,}")
+        raise InvalidInputError(f"{name[:200]} must be a number below {_MOST:,}")
     return value
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from om_api.domain.errors import InvalidInputError, StoreError
+from om_api.domain.message_tokens import Count
 from om_api.domain.values import check_id, new_id
 from om_api.redaction.redactor import Redactions, Redactor
 from om_api.store.backup import backup_format
@@ -44,8 +45,8 @@ class Incoming:
     """A memory that arrives in pieces: `take` each, `send` when it says so, then `commit`; `discard` in any case.
 
     Nobody can read any of it before the commit. `resource` is whose it is to be, None: whose it was. `check` raises
-    InvalidInputError for a resource that takes no writes; `redactor` says who redacts what one stores, `moved`
-    makes encrypted values of one resource those of another.
+    InvalidInputError for a resource that takes no writes; `count` counts the tokens of notes; `redactor` says who redacts what
+    one stores, `moved` makes encrypted values of one resource those of another.
     """
 
     def __init__(
@@ -53,11 +54,12 @@ class Incoming:
         keys: Keys,
         resource: str | None,
         check: Callable[[str], None],
+        count: Count,
         redactor: Callable[[str], Redactor | None] = lambda _: None,
         moved: Callable[[str, str, dict[str, bytes]], dict[str, bytes]] = lambda _, __, sealed: sealed,
     ) -> None:
         self._keys, self._resource, self._check, self._redactor_of = keys, resource, check, redactor
-        self._moved = moved
+        self._count, self._moved = count, moved
         self._redactor: Redactor | None = None
         self._told = Redactions()
         self._id = new_id()
@@ -121,7 +123,7 @@ class Incoming:
         resource = check_id(self._resource or head.resource, "resource")
         self._check(resource)
         self._redactor, of = self._redactor_of(resource), self._keys.of(resource)
-        self._arriving = ImportValidator(Staging(of, self._id), of, resource, head)
+        self._arriving = ImportValidator(Staging(of, self._id), of, resource, head, self._count)
 
     def _end(self, end: backup_format.End, arriving: ImportValidator) -> None:
         if (end.lines, end.sha256) != (self._lines, self._digest.hexdigest()):

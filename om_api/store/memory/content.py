@@ -1,13 +1,14 @@
 """Everything that one scope's memory holds, its history included, for changes that are made of all of it."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from om_api.domain.notes.pins import Pin, pins_of
 from om_api.domain.values import Chunk, Generation, Scope, Stored
 from om_api.store.driver.replies import as_fields, as_hash, as_pairs
 from om_api.store.driver.steps import Steps, batch, by_name, each
-from om_api.store.memory.decoding import as_chunk, as_generation, as_stored
+from om_api.store.memory.decoding import as_chunk, as_generation, as_stored, whole_number
 from om_api.store.memory.keys import Keys, histories
 
 SHARED_IN = "shared_in"  # of a record's fields: since when another memory shares something with it
@@ -82,7 +83,9 @@ def content(keys: Keys, scope: Scope) -> Steps[Content]:
     reached = record.get(b"generation", b"0").decode()
     chunks, replaced = yield from batch(
         each(as_fields("HMGET", of.chunk(name.decode()), *_OF_A_CHUNK) for name, _ in names),
-        by_name(histories(int(reached)), lambda n: as_pairs("ZRANGE", of.reflected(scope, n), 0, -1, "WITHSCORES")),
+        by_name(
+            histories(whole_number(reached)), lambda n: as_pairs("ZRANGE", of.reflected(scope, n), 0, -1, "WITHSCORES")
+        ),
         atomic=False,
     )
     return Content(
@@ -94,8 +97,17 @@ def content(keys: Keys, scope: Scope) -> Steps[Content]:
         observations,
         [(int(n), member) for member, n in generations],
         {n: as_stored(pairs) for n, pairs in replaced.items()},
-        int(record.get(b"pool_seq", 0)),
+        whole_number(record.get(b"pool_seq", b"").decode("utf-8", "replace")),
         record.get(b"pins", b"").decode(),
         record.get(b"created_at", b"").decode(),
-        {name.decode()[len(TOLD) :]: float(seq) for name, seq in record.items() if name.startswith(TOLD.encode())},
+        _told(record),
     )
+
+
+def _told(record: Mapping[bytes, bytes]) -> dict[str, float]:
+    found = dict[str, float]()
+    for name, seq in record.items():
+        if name.startswith(TOLD.encode()):
+            with suppress(ValueError):  # the hash is open to others
+                found[name.decode()[len(TOLD) :]] = float(seq)
+    return found

@@ -32,7 +32,7 @@ from om_api.store.memory.keys import WORKING_FIELDS
 KEPT = b"*kept"  # of the tokens hash: how often a field was kept by hand
 MEMORY = b"*memory:"  # before a thread: its memory mode, in the tokens hash; without it the mode is full
 AWAY = b"*away:"  # before a thread: the field of the tokens hash that says that it is archived
-_LONGEST_TIME = 18  # digits
+_MOST_DIGITS = 18
 _parsed: LRU[bytes, Message] = LRU(4_096, most_weight=4_000_000)  # bytes
 
 
@@ -110,20 +110,20 @@ def as_thread(thread: str, value: Mapping[bytes, bytes], counts: Mapping[bytes, 
         tokens=int(counts.get(thread.encode(), 0)),
         messages=int(counts.get(b"#" + thread.encode(), 0)),
         current_task=text.get("current_task", ""),
-        current_task_at=_ms(text.get("current_task_at", "")),
+        current_task_at=whole_number(text.get("current_task_at", "")),
         current_task_from=text.get("current_task_from", ""),
         suggested_response=text.get("suggested_response", ""),
-        suggested_response_at=_ms(text.get("suggested_response_at", "")),
+        suggested_response_at=whole_number(text.get("suggested_response_at", "")),
         suggested_response_from=text.get("suggested_response_from", ""),
         title=text.get("title", ""),
         title_by=text.get("title_by", ""),
         metadata=metadata_of(text.get("metadata", "")),
-        archived_at=_ms(text.get("archived_at", "")),
-        last_observed_at=_ms(text.get("observed_at", "")),
+        archived_at=whole_number(text.get("archived_at", "")),
+        last_observed_at=whole_number(text.get("observed_at", "")),
         copied_from=_copied_from(text.get("copied_from", "")),
         model=text.get("model", ""),
         model_before=text.get("model_before", ""),
-        model_at=_ms(text.get("model_at", "")),
+        model_at=whole_number(text.get("model_at", "")),
         memory=memory_mode(counts, thread),
     )
 
@@ -134,9 +134,9 @@ def _copied_from(text: str) -> CopiedFrom | None:
     return None
 
 
-def _ms(text: str) -> int:
-    """A time in Unix ms; 0 for what is none, because the hash is open to others."""
-    return int(text) if text.isdecimal() and len(text) <= _LONGEST_TIME else 0
+def whole_number(text: str) -> int:
+    """A number, such as a time in Unix ms; 0 for any other text, because the hash is open to others."""
+    return int(text) if text.isdecimal() and len(text) <= _MOST_DIGITS else 0
 
 
 def as_stored(reply: Any) -> list[Stored]:

@@ -3,6 +3,8 @@
 from snapshots import count as words
 
 from om_api.context.composed import OwnTimes, composition
+from om_api.context.signature import Signer
+from om_api.context.stable import stable_blocks
 from om_api.domain.snapshot import ComposedNotes
 from om_api.domain.values import Generation, Observation, SharedFrom, Stored
 
@@ -11,8 +13,9 @@ NEVER = OwnTimes(0, 0, BEGAN)
 
 
 def noted(name, at, tokens=100, text="", **fields):
+    text = text or f"* {name}" + " x" * (tokens - 2)
     made = Observation(
-        id=name, thread_id="t-1", text=text or f"* {name}", tokens=tokens, activation=f"a-{name}", activated_at=at,
+        id=name, thread_id="t-1", text=text, tokens=tokens, activation=f"a-{name}", activated_at=at,
         **fields,
     )  # fmt: skip
     return Stored(0.0, made, b"")
@@ -56,6 +59,15 @@ def test_the_oldest_go_by_half_the_room_at_a_time_and_are_counted():
         seen.append(shown)
         gone.append(told.left_out)
     assert len({*gone}) <= 5
+
+
+def test_stored_tokens_of_another_memory_are_not_believed():
+    for false in ({"tokens": 1}, {"tokens": 5, "wrapper_tokens": 10**12}):
+        some = [noted(f"n-{n}", BEGAN - 10**6 + n, text="word " * 1_000, **false) for n in range(10)]
+        found = arranged([notes("org", *some)])
+        assert 0 < len(names(found)) <= 3, false
+        blocks = stable_blocks([], None, Signer("5e"), True, composed=found, count=words)
+        assert sum(block.tokens for block in blocks if block.resource_id) >= 1_000 * len(names(found)), false
 
 
 def test_a_generation_that_is_too_long_shows_its_newest_lines():

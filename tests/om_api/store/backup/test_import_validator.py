@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from scene import cleared, exported, filled, import_, nothing_changes, record, rewritten
+from scene import HAROLD, cleared, exported, filled, import_, lines, nothing_changes, record, rewritten
 
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.values import Scope
@@ -55,6 +55,7 @@ def test_a_number_that_a_script_would_stumble_over_imports_nothing(store):
         ("seq", _field("record", "seq", "1e300")),
         ("observed_tokens", _field("record", "observed_tokens", "1_0")),
         ("observed_messages", _field("record", "observed_messages", str(FOR_EVER))),
+        *[(name, _field("record", name, "nan")) for name in ("pool_seq", "drain", "shared|bob")],
         ("attempts", _field("chunk", "attempts", str(FOR_EVER))),
         ("attempts", _field("chunk", "attempts", "-9")),
         ("tokens", _field("chunk", "tokens", " 20")),
@@ -120,6 +121,35 @@ def test_totals_are_counted_anew_whatever_the_file_says(store):
     assert store.run(verify(store.keys)) == []
     assert (after.generation, after.observation_count, after.chunk_tokens) == (1, 2, before.chunk_tokens)
     assert after.seq == 8  # the highest that came: an observation's or a chunk's
+
+
+def _with_observation(line, made):
+    is_ready = line.get("fields", {}).get("state") == "ready"
+    return {**line, "fields": {**line["fields"], "observation": made}} if is_ready else line
+
+
+def test_tokens_of_notes_are_counted_whatever_the_file_says(store):
+    filled(store)
+    file = exported(store)
+    false = {"tokens": 1, "wrapper_tokens": 10**12}
+    made = next(json.loads(x["fields"]["observation"]) for x in lines(file) if "observation" in x.get("fields", {}))
+    file = rewritten(file, _said("observation", "observation", **false))
+    file = rewritten(file, _said("generation", "generation", **false))
+    ready = json.dumps({**made, **false})
+    file = rewritten(file, lambda found: [_with_observation(line, ready) for line in found])
+    cleared(store)
+    import_(store, file)
+
+    of = store.keys.of("harold")
+    assert [each.observation.text_tokens for each in store.run(reading.observations(store.keys, HAROLD))] == [5, 5]
+    assert json.loads(store.client.hget(of.chunk("c4"), "observation"))["tokens"] == made["tokens"]
+    assert record(store).reflection_tokens == 3
+
+
+def test_a_memory_whose_record_is_garbled_can_be_cleared(store):
+    filled(store)
+    store.client.hset(store.keys.of("harold").record(HAROLD), mapping={"pool_seq": "nan", "shared|bob": "x"})
+    cleared(store)
 
 
 def test_a_memory_that_is_imported_under_another_name_has_no_ties_to_what_was_shared(store):

@@ -242,7 +242,7 @@ def test_an_import_of_which_the_store_lost_a_part_does_not_become_a_memory(store
 
 def test_a_piece_of_an_import_is_taken_off_the_event_loop(store):
     """A line may have 64 MB, and all of it may be redacted."""
-    assert isinstance(next(iter(Incoming(store.keys, None, lambda _: None).take(b"x"))), Apart)
+    assert isinstance(next(iter(Incoming(store.keys, None, lambda _: None, len).take(b"x"))), Apart)
 
 
 def test_every_transaction_of_an_import_can_be_sent_twice(store):
@@ -250,7 +250,7 @@ def test_every_transaction_of_an_import_can_be_sent_twice(store):
     store.client.rpush(store.keys.of("harold").rejected, *[b'{"kind":"malformed"}'] * 5)
     before, file = memory(store), exported(store)
     cleared(store)
-    arriving = Incoming(store.keys, None, lambda _: None)
+    arriving = incoming(store, b"")
     for line in file.splitlines(keepends=True):
         store.run(arriving.take(line))
         store.run(_twice(arriving.send(), "batch"))
