@@ -8,7 +8,7 @@ from om_api.domain.notes.pins import Pin, pins_of
 from om_api.domain.values import Chunk, Generation, Scope, Stored
 from om_api.store.driver.replies import as_fields, as_hash, as_pairs
 from om_api.store.driver.steps import Steps, batch, by_name, each
-from om_api.store.memory.decoding import as_chunk, as_generation, as_stored, whole_number
+from om_api.store.memory.decoding import as_generation, as_stored, whole_number
 from om_api.store.memory.keys import Keys, histories
 
 SHARED_IN = "shared_in"  # of a record's fields: since when another memory shares something with it
@@ -68,7 +68,8 @@ def _of_thread(stored: Iterable[Stored], thread: str) -> list[Stored]:
 
 
 def _chunk(name: str, seq: float, said: Sequence[bytes | None]) -> Chunk:
-    return as_chunk(name, seq, {field: value for field, value in zip(_OF_A_CHUNK, said, strict=True) if value})
+    thread, tokens, messages = ((value or b"").decode("utf-8", "replace") for value in said)
+    return Chunk(id=name, thread=thread, seq=seq, tokens=whole_number(tokens), messages=whole_number(messages))
 
 
 def content(keys: Keys, scope: Scope) -> Steps[Content]:

@@ -148,7 +148,9 @@ def test_tokens_of_notes_are_counted_whatever_the_file_says(store):
 
 def test_a_memory_whose_record_is_garbled_can_be_cleared(store):
     filled(store)
-    store.client.hset(store.keys.of("harold").record(HAROLD), mapping={"pool_seq": "nan", "shared|bob": "x"})
+    of = store.keys.of("harold")
+    store.client.hset(of.record(HAROLD), mapping={"pool_seq": "nan", "shared|bob": "x"})
+    store.client.hset(of.chunk("c5"), mapping={"tokens": "nan", "messages": "x"})
     cleared(store)
 
 
