@@ -174,9 +174,9 @@ SERIES = (
         "gauge",
         ("model", "state"),
         "cortex_om_breaker_state",
-        "1 for the state that a model's breaker is in: closed, open (it failed), partial (it failed for one agent, which alone"
-        " waits), held (it refused calls, fewer are made at once) or busy (it refused all of them, and asked for a pause);"
-        " else 0.",
+        "1 for the state that a model's breaker is in: closed, open (it failed), partial (it failed for one agent, or refused"
+        " all its calls; it alone waits), held (it refused calls, fewer are made at once) or busy (it refused all of them,"
+        " and asked for a pause); else 0.",
         "`P:lock:breaker:{<name>}`",
     ),
     _gauge(

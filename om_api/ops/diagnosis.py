@@ -414,13 +414,16 @@ def of_breakers(states: Mapping[str, BreakerState]) -> Iterator[Finding]:
             yield Finding(WARNING, "models", says, _BREAKER)
         elif state.word == "partial":
             alone = f"for {state.agent or 'test calls'} alone, for {_span(1000 * state.wait)} more"
-            says = f"{name} is passed over {alone}: it failed again and again"
+            says = f"{name} is passed over {alone}: it failed again and again, or refused every call (429)"
             yield Finding(WARNING, "models", says, _BREAKER_OF_ONE)
         elif state.word == "busy":
             says = f"{name} is passed over for {_span(1000 * state.wait)} more: its provider asked for a pause (429)"
             yield Finding(NOTE, "models", says, _LIMITS)
         elif state.word == "held":
-            says = f"{name} is asked at most {state.room:,} times at once: its provider refused calls lately (429)"
+            at_once = f"at most {state.room:,} times at once"
+            if not state.room:
+                at_once = f"fewer times at once for {state.agent or 'test calls'} alone"
+            says = f"{name} is asked {at_once}: its provider refused calls lately (429)"
             yield Finding(NOTE, "models", says, _LIMITS)
 
 

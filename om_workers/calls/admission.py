@@ -60,9 +60,9 @@ class Admission:
         """Let a call of `tokens` and at most `timeout` s through while the block runs; `resource` is the agent it is made for.
 
         Raises PassedOverError while the breaker of the model, or of the agent, is open, and ModelError with a `retry_after` while
-        the provider refuses all calls, or when limits would keep the call waiting for too long: the model's own, or what its
-        provider lets through. StoreError when the store is away; StoppedError when this process is asked to stop while the call
-        waits.
+        the provider refuses all calls, of every agent or of this one, or when limits would keep the call waiting for too long:
+        the model's own, or what its provider lets through. StoreError when the store is away; StoppedError when this process is
+        asked to stop while the call waits.
         """
         passage, call = Passage(), Attempt(model, new_id(), timeout + _GRACE_S, resource)
         self._wait_for(call, rate, tokens)
@@ -111,5 +111,5 @@ def _refuse(model: str, state: breaker.BreakerState) -> None:
         text = f"{model} is passed over: it failed again and again; it is asked again by itself in {state.wait:.0f} s"
         raise PassedOverError(text, retry_after=state.wait, why="busy")
     if state.word == "busy":
-        text = f"{model} is passed over: its provider asked all workers for a pause of {state.wait:.0f} s more"
+        text = f"{model} is passed over: its provider asked for a pause of {state.wait:.0f} s more"
         raise ModelError(text, retry_after=state.wait, why="busy")

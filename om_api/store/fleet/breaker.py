@@ -1,6 +1,7 @@
 """The breakers of each model, shared by all workers: a provider that is down is left alone, one that refuses is asked less.
 
-Each agent has a breaker of a model too. What fails for one agent alone (its instruction, its long requests) opens that one.
+Each agent has a breaker of a model too. What fails or is refused for one agent alone (its instruction, its long requests)
+opens that one, or limits that agent's calls.
 """
 
 from collections.abc import Sequence
@@ -13,14 +14,15 @@ from om_api.store.memory.keys import Keys, safe_name
 Word = Literal["closed", "probe", "full", "open", "busy", "held", "partial"]
 Outcome = Literal["answered", "failed", "late", "busy", "none"]
 _LONGEST_MS = 600_000  # no pause lasts longer, see the scripts
-_FIELDS = ("busy", "until", "failures", "room", "cut", "alone", "alone_until")
+_FIELDS = ("busy", "until", "failures", "room", "cut", "alone", "alone_until", "refused", "refused_at")
 
 
 class BreakerState(NamedTuple):
     """How a model's breaker stands: `open` it failed too often, `busy` its provider refuses everything; `wait` seconds from now.
 
-    `held`: its provider refused some calls lately, so that no more than `room` are in flight. `partial`: it failed too often
-    for `agent`, which alone waits. `failures` since it answered last. An open one without a wait lets a probe in.
+    `held`: its provider refused some calls lately, so that no more than `room` are in flight; with a room of 0, only calls of
+    `agent` were refused and are limited. `partial`: it failed too often for `agent`, or refused all of its calls, and only
+    `agent` waits. `failures` since it answered last. An open one without a wait lets a probe in.
     """
 
     word: Word
@@ -48,7 +50,7 @@ def enter(keys: Keys, call: Attempt, most: int | None = None) -> Steps[BreakerSt
     `closed` yes, `probe` yes and alone, `full` when another call has ended, `open` and `busy` not before `wait`. Whoever may
     says with `report` how it ended.
     """
-    arguments = [call.token, round(call.lease_s * 1000), "" if most is None else most]
+    arguments = [call.token, round(call.lease_s * 1000), "" if most is None else most, call.resource]
     return (yield from Verb("breaker_enter", _keys(keys, call), arguments, _entered))
 
 
@@ -76,27 +78,32 @@ def states(keys: Keys, names: Sequence[str], resource: str | None = None) -> Ste
     now, found, alone = yield from batch(server_ms(), reads, own, atomic=False)
     every = {name: _state(now, fields) for name, fields in found.items()}
     return every | {
-        name: _state(now, fields)
+        name: state
         for name, fields in alone.items()
-        if fields[1] and every[name].word not in {"busy", "open"}
+        if (state := _state(now, fields)).word != "closed" and every[name].word not in {"busy", "open"}
     }
 
 
 def _keys(keys: Keys, call: Attempt) -> list[str]:
     name = safe_name(call.model)
-    return [keys.breaker(name), keys.holders(name), keys.breaker(name, call.resource)]
+    agent = call.resource
+    return [keys.breaker(name), keys.holders(name), keys.breaker(name, agent), keys.holders(name, agent)]
 
 
 def _state(now: int, fields: Sequence[bytes | None]) -> BreakerState:
-    busy, until, failures, room, cut, alone_until = (float(value or 0) for value in (*fields[:5], fields[6]))
+    numbers = (*fields[:5], fields[6], fields[8])
+    busy, until, failures, room, cut, alone_until, refused_at = (float(value or 0) for value in numbers)
     if _is_ahead(now, busy):
         return BreakerState("busy", (busy - now) / 1000, int(failures))
     if until:
         return BreakerState("open", (until - now) / 1000 if _is_ahead(now, until) else 0.0, int(failures))
     if _is_ahead(now, alone_until):
         return BreakerState("partial", (alone_until - now) / 1000, int(failures), agent=(fields[5] or b"").decode())
-    held = cut <= now < cut + _LONGEST_MS
-    return BreakerState("held" if held else "closed", 0.0, int(failures), int(room) if held else 0)
+    if cut <= now < cut + _LONGEST_MS:
+        return BreakerState("held", 0.0, int(failures), int(room))
+    if refused_at <= now < refused_at + _LONGEST_MS:
+        return BreakerState("held", 0.0, int(failures), agent=(fields[7] or b"").decode())
+    return BreakerState("closed", 0.0, int(failures))
 
 
 def _is_ahead(now: int, end: float) -> bool:

@@ -108,9 +108,10 @@ class Keys:
         key = f"{self.prefix}:lock:breaker:{{{name}}}"
         return key if resource is None else f"{key}:{resource}"
 
-    def holders(self, name: str) -> str:
-        """Which calls of a model are in flight; `name` as `safe_name` writes it. In one slot with its breaker."""
-        return f"{self.prefix}:lock:holders:{{{name}}}"
+    def holders(self, name: str, resource: str | None = None) -> str:
+        """Which calls of a model are in flight, of all resources or of one; in one slot with its breaker."""
+        key = f"{self.prefix}:lock:holders:{{{name}}}"
+        return key if resource is None else f"{key}:{resource}"
 
     def spent(self, day: str) -> str:
         """What models used on a UTC day (2026-11-21), all resources together."""

@@ -159,14 +159,16 @@ def test_an_open_breaker_is_trouble_with_a_remedy_and_what_a_provider_asks_for_i
         "well": BreakerState("closed", failures=4), "down": BreakerState("open", 95.0, failures=5),
         "probed": BreakerState("open", 0.0, failures=5), "busy": BreakerState("busy", 40.0),
         "held": BreakerState("held", room=3), "partial": BreakerState("partial", 20.0, agent="ada"),
+        "limited": BreakerState("held", agent="ada"),
     }  # fmt: skip
     found = list(diagnosis.of_breakers(states))
 
-    assert [finding.level for finding in found] == [WARNING, WARNING, NOTE, NOTE, WARNING]
-    assert [finding.says.partition(" is ")[0] for finding in found] == ["down", "probed", "busy", "held", "partial"]
+    assert [finding.level for finding in found] == [WARNING, WARNING, NOTE, NOTE, WARNING, NOTE]
+    assert [finding.says.partition(" is ")[0] for finding in found] == [*states][1:]
     assert "failed 5 times in a row" in found[0].says
     assert "at most 3 times at once" in found[3].says
     assert "for ada alone" in found[4].says
+    assert "fewer times at once for ada alone" in found[5].says
     assert all(finding.do for finding in found)
 
 

@@ -59,7 +59,7 @@ def test_five_failures_keep_every_worker_away_unless_the_request_is_to_blame(sto
 def test_429s_without_an_answer_stop_every_worker_for_as_long_as_they_say_and_are_no_failures(store, admission):
     for _ in range(2):
         call(admission, ModelError("429", retry_after=40))
-    with pytest.raises(ModelError, match="workers for a pause") as refusal, admission.admit(MODEL, NONE, 1, 60):
+    with pytest.raises(ModelError, match="asked for a pause") as refusal, admission.admit(MODEL, NONE, 1, 60):
         pass
     assert not isinstance(refusal.value, PassedOverError)
     assert 39 <= refusal.value.retry_after <= 40

@@ -20,6 +20,11 @@ def key(store):
 
 
 @pytest.fixture
+def own(key):
+    return f"{key}:harold"
+
+
+@pytest.fixture
 def holders(store):
     return store.keys.holders(safe_name(MODEL))
 
@@ -39,7 +44,12 @@ def report(store, outcome, token="t", wait=0.0, agent="harold"):
 def reported(store, outcome):
     """The word with which the script itself answers a report."""
     name = safe_name(MODEL)
-    keys = [store.keys.breaker(name), store.keys.holders(name), store.keys.breaker(name, "ada")]
+    keys = [
+        store.keys.breaker(name),
+        store.keys.holders(name),
+        store.keys.breaker(name, "ada"),
+        store.keys.holders(name, "ada"),
+    ]
     return (yield from Verb("breaker_report", keys, ["t", LEASE_S * 1000, outcome, 0, "ada"], bytes))
 
 
@@ -202,9 +212,9 @@ def test_a_provider_that_refuses_everything_gets_its_pause_from_everybody(store)
     assert enter(store).wait > 80
 
 
-def test_after_the_pause_that_was_asked_for_one_call_at_a_time_is_made_until_they_are_answered(store, key):
+def test_after_the_pause_that_was_asked_for_one_call_at_a_time_is_made_until_they_are_answered(store, own):
     refuse_everything(store)
-    store.client.hset(key, "busy", 1)
+    store.client.hset(own, "busy", 1)
 
     assert words(store, "abc") == ["closed", "full", "full"]
     answer(store, "a")
@@ -258,11 +268,11 @@ def later(store, holders):
     """Have all calls in flight, and the cut, be a second older."""
     for token, score in store.client.zscan_iter(holders):
         store.client.zadd(holders, {token: score - 1000})
-    store.client.hincrby(store.keys.breaker(safe_name(MODEL)), "cut", -1000)
+    store.client.hincrby(store.keys.breaker(safe_name(MODEL), "harold"), "cut", -1000)
 
 
 def room(store):
-    return float(store.client.hget(store.keys.breaker(safe_name(MODEL)), "room"))
+    return float(store.client.hget(store.keys.breaker(safe_name(MODEL), "harold"), "room"))
 
 
 def test_one_refusal_halves_what_is_in_flight_and_holds_up_nobody_else(store):
@@ -291,7 +301,7 @@ def test_calls_that_began_before_it_was_halved_do_not_halve_it_again(store):
     assert enter(store).word == "closed"
 
 
-def test_only_a_call_that_began_afterwards_halves_it_again(store, key, holders):
+def test_only_a_call_that_began_afterwards_halves_it_again(store, own, holders):
     for ms, share in fresh(store, [(0, 1), (1, 0.5)]):
         words(store, "abcdefgh")
         refuse(store, "a")
@@ -299,7 +309,7 @@ def test_only_a_call_that_began_afterwards_halves_it_again(store, key, holders):
         later(store, holders)
         before = room(store)
         enter(store, "i")
-        store.client.zadd(holders, {"i": int(store.client.hget(key, "cut")) + ms + LEASE_S * 1000})
+        store.client.zadd(holders, {"i": int(store.client.hget(own, "cut")) + ms + LEASE_S * 1000})
         refuse(store, "i")
 
         assert room(store) == before * share, ms
@@ -329,18 +339,92 @@ def test_room_grows_by_a_call_an_answer_up_to_the_half_and_slowly_from_there(sto
     assert grown == [1, 2, 3, 4, 5, 5.25, 5.5]
 
 
-def test_a_refusal_that_is_ten_minutes_old_or_in_the_future_holds_nobody_back(store, key):
+def test_a_refusal_that_is_ten_minutes_old_or_in_the_future_holds_nobody_back(store, key, own):
     """Catches a room that stays for ever: nobody halves it again before the clock has come to where it was."""
     for ms, word in fresh(store, [(-600_001, "closed"), (10**9, "closed")]):
         words(store, "abcd")
         refuse(store, "a")
-        store.client.hincrby(key, "cut", ms)
+        store.client.hincrby(own, "cut", ms)
+        store.client.hincrby(key, "refused_at", ms)
         assert (state(store).word, state(store).room) == (word, 0), ms
         refuse(store, "b")
         assert state(store).word == "held", ms
-        store.client.hincrby(key, "cut", ms)
+        store.client.hincrby(own, "cut", ms)
         answer(store, "c")
-        assert store.client.hmget(key, "room", "half", "cut") == [None] * 3, ms
+        assert store.client.hmget(own, "room", "half", "cut") == [None] * 3, ms
+
+
+def test_what_is_refused_for_one_agent_limits_that_agent_alone(store, key, own):
+    """Breaks when a second refusal of one agent counts for the model: its threads would close the model in turn."""
+    words(store, "abcdefgh")
+    refuse(store, "abcdefgh", 600)
+    refuse_everything(store, 600)
+    assert [enter(store, agent=agent).word for agent in ("harold", "ada", "bob")] == ["busy", "closed", "closed"]
+    assert (state(store).word, *state(store, "bob")[::4]) == ("busy", "partial", "harold")
+    store.client.hset(own, "busy", 1)
+    store.client.hset(key, "alone_until", 1)
+    assert (state(store).word, *state(store, "bob")[::4]) == ("held", "held", "harold")
+    assert [enter(store, token).word for token in "xy"] == ["closed", "full"]
+    assert not store.client.hexists(key, "room")
+
+
+def test_what_two_agents_are_refused_without_an_answer_between_closes_the_model(store, key):
+    for first, between, word in fresh(store, [(0, False, "busy"), (0, True, "closed"), (-60_000, False, "closed")]):
+        report(store, "busy", "a", 40)
+        store.client.hincrby(key, "refused_at", first)
+        if between:
+            report(store, "answered", "b", agent="bob")
+        report(store, "busy", "c", 40, "ada")
+        assert enter(store, agent="bob").word == word, (first, between)
+    empty(store)
+    for token in "abcdef":  # the calls in flight of two agents, refused one agent after the other
+        enter(store, token, agent="ada" if token in "ab" else "harold")
+    for token in "acbdef":
+        report(store, "busy", token, 40, "ada" if token in "ab" else "harold")
+    assert enter(store, agent="bob").word == "busy"
+    store.client.hset(key, "busy", 1)
+    for agent in ("ada", "ada", "harold"):  # the next pause takes two agents again
+        assert enter(store, "p", agent="bob").word == "closed"
+        report(store, "none", "p", agent="bob")
+        report(store, "busy", "x", 40, agent)
+        store.client.hset(f"{key}:{agent}", "busy", 1)
+    assert enter(store, agent="bob").word == "busy"
+
+
+def test_refusals_of_agents_in_turn_halve_the_room_of_all_in_spite_of_answers(store, key, holders):
+    for n in range(8):
+        enter(store, f"t{n}", agent=f"agent-{n}")
+    for n in range(2):
+        report(store, "busy", f"t{n}", 40, f"agent-{n}")
+        report(store, "answered", "x", agent="bob")
+    assert state(store, "bob") == breaker.BreakerState("held", room=4)
+
+    store.client.delete(holders)
+    store.client.hset(key, "room", 1)
+    store.client.hincrby(key, "cut", -1000)
+    enter(store, "z", agent="ada")
+    report(store, "busy", "z", 40, "ada")
+    assert enter(store, agent="bob").word == "closed"  # less than one call's room, but one was answered
+
+
+def test_agents_take_turns_at_a_single_place(store, key):
+    """Breaks when whoever comes first has the place: an agent of many threads would have it again and again."""
+    store.client.hset(key, mapping={"room": 1, "half": 1, "cut": 1})
+    assert [enter(store, token, agent=agent).word for token, agent in ("ah", "bh", "ca", "db")] == [
+        "closed",
+        *["full"] * 3,
+    ]
+    report(store, "none", "a", agent="h")
+    assert [enter(store, token, agent=agent).word for token, agent in ("bh", "db", "ca")] == ["full", "full", "closed"]
+    report(store, "none", "c", agent="a")
+    for token, agent in ("bh", "ca"):  # no other agent waits
+        assert enter(store, token, agent=agent).word == "closed"
+        report(store, "none", token, agent=agent)
+    assert enter(store, "c", agent="a").word == "closed"
+    assert enter(store, "b", agent="h").word == "full"
+    report(store, "none", "c", agent="a")
+    store.client.hset(key, "turn_until", 1)  # the next agent is gone
+    assert enter(store, "c", agent="a").word == "closed"
 
 
 def test_calls_in_flight_that_break_at_once_count_as_one_failure(store, key, holders):
