@@ -2,7 +2,7 @@
 
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -176,10 +176,10 @@ class Redacting:
         own = self.before_store(resource)
         return value if own is None else own.value(value, Redactions())
 
-    def of_plain_writers(self, resource: str) -> "Adopting | None":
-        """Who redacts what plain writers left."""
+    def of_plain_writers(self, resource: str, go_on: Callable[[], None] = lambda: None) -> "Adopting | None":
+        """Who redacts what plain writers left; `go_on` is called before each message and may raise to end the work."""
         own = self.before_store(resource)
-        return Adopting(self, resource, own) if own else None
+        return Adopting(self, resource, own, go_on) if own else None
 
     def comparable(
         self, resource: str, kept: Sequence[Message], given: Sequence[Message]
@@ -259,11 +259,13 @@ def _nameless(message: Message) -> Message:
 class Adopting:
     """Redacts members of one resource as they are adopted."""
 
-    def __init__(self, redacting: Redacting, resource: str, redactor: Redactor) -> None:
+    def __init__(self, redacting: Redacting, resource: str, redactor: Redactor, go_on: Callable[[], None]) -> None:
         self._redacting, self._resource, self._redactor, self._told = redacting, resource, redactor, Redactions()
+        self._go_on = go_on
 
     def member(self, text: bytes) -> bytes:
         """A member as it may be kept."""
+        self._go_on()
         return self._redactor.member(text, self._told)
 
     def keep(self) -> Steps[None]:

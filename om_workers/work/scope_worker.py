@@ -2,9 +2,13 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from hashlib import blake2b
 from typing import NamedTuple
 
+import msgspec
+
 from om_api.domain import chunking, policy
+from om_api.domain.caching import LRU
 from om_api.domain.chunking import RawMessage
 from om_api.domain.message_tokens import count_message
 from om_api.domain.messages import Message
@@ -13,6 +17,7 @@ from om_api.domain.tool_calls import OwnCalls, exchanges
 from om_api.domain.values import Chunk, Outcome, Scope, new_id
 from om_api.domain.wire import encode_message
 from om_api.settings import recorded_settings
+from om_api.settings.sections.redaction_settings import RedactionSettings
 from om_api.store.memory import (
     activate,
     clear,
@@ -39,6 +44,8 @@ from om_workers.work.sharing import Sharing
 
 _OWN_CALLS = 100  # ids that are stored of one thread
 _MOVES = 12  # in one look; the next look goes on from there
+_MOST_REDACTED = 256 * 1024  # bytes of raw messages that a seal redacts, or one message
+_REDACTED: LRU[bytes, bool] = LRU(65_536)  # digests of messages in which nothing is left to redact
 
 
 class LookResult(NamedTuple):
@@ -56,7 +63,8 @@ class LookResult(NamedTuple):
 class SealOutcome(NamedTuple):
     """The outcome of a seal, and the ids of the chunks it made.
 
-    `rest` when nothing may be cut, `superseded` when the memory changed. `more`: the move has messages left to cut.
+    `rest` when nothing may be cut, `superseded` when the memory changed. `more`: the move has messages left to cut, or to
+    redact when it is superseded.
     """
 
     outcome: Outcome = Outcome.REST
@@ -121,6 +129,8 @@ class ScopeWorker:
             if ends:
                 return self._pass_on(state, pressure, claim, until, outcome, again=late or move.urgent)
             outcome = outcome if did is Outcome.REST else did
+            if did is Outcome.SUPERSEDED and more:
+                break
             state = self._again(state, cut)
             if move.kind == "activate":
                 self._reflect_if_full(state)
@@ -145,7 +155,8 @@ class ScopeWorker:
         """The state, after what nobody counted was adopted."""
         services, scope = self._services, state.scope
         strays = [thread for thread, raw in state.raw.items() if raw.members != raw.counted]
-        redaction = services.redacting.of_plain_writers(scope.resource) if strays else None
+        go_on = services.stopping.go_on
+        redaction = services.redacting.of_plain_writers(scope.resource, go_on) if strays else None
         for thread in strays:
             adopted = self._run(adopt(services.keys, services.clock, scope.resource, thread, services.count, redaction))
             services.events.adopted(scope.resource, thread, adopted)
@@ -162,8 +173,9 @@ class ScopeWorker:
         """Cut the oldest raw messages of a move's threads into chunks."""
         keys, scope = self._services.keys, state.scope
         raw, unread = oldest(self._services, state, move)
-        if self._redacted(scope.resource, [message for pairs in raw.values() for _, message in pairs]):
-            return SealOutcome(Outcome.SUPERSEDED)
+        changed, left = self._redact(scope.resource, [message for pairs in raw.values() for _, message in pairs])
+        if changed or left:
+            return SealOutcome(Outcome.SUPERSEDED, more=left)
         turns = {
             thread: turns_of([message for _, message in pairs], self._services.count) for thread, pairs in raw.items()
         }
@@ -197,18 +209,31 @@ class ScopeWorker:
         known = self._run(reading.own_calls(self._services.keys, resource, [thread]))[thread]
         return [*known, *own.open][-_OWN_CALLS:]
 
-    def _redacted(self, resource: str, messages: Sequence[Message]) -> bool:
-        """Whether any message was not redacted that should be: one that knows no such setting pushed it; it is now."""
-        services = self._services
+    def _redact(self, resource: str, messages: Sequence[Message]) -> tuple[bool, bool]:
+        """Redact raw messages that a client without this setting pushed: whether any changed, and whether any are left.
+
+        Redaction can take seconds for each message. Each is stored before the next one is redacted, so a worker that ends loses
+        the work of one message. Raises StoppedError between messages once the process is asked to stop.
+        """
+        services, changed, size = self._services, False, 0
         if services.redacting.before_store(resource) is None:
-            return False
-        cleaned = [(each, services.redacting.message(each)) for each in messages]
-        changed = [after for before, after in cleaned if after is not before]
-        for message in changed:
-            services.redacting.prepared(resource, encode_message(message))
-        self._run(services.redacting.kept(resource))
-        done = [self._run(instead(services.keys, message, services.count)) for message in changed]
-        return any(done)
+            return False, False
+        rules = services.settings.for_agent(resource).redaction
+        for message in messages:
+            digest, length = _redaction_digest(rules, message)
+            if digest in _REDACTED:
+                continue
+            if size and size + length > _MOST_REDACTED:
+                return changed, True
+            services.stopping.go_on()
+            size += length
+            cleaned = services.redacting.message(message)
+            if cleaned is not message:
+                services.redacting.prepared(resource, encode_message(cleaned))
+                self._run(services.redacting.kept(resource))
+                changed |= self._run(instead(services.keys, cleaned, services.count))
+            _REDACTED.put(_redaction_digest(rules, cleaned)[0], value=True)
+        return changed, False
 
     def _activate(self, state: ScopeState, move: Move) -> Outcome:
         ttl_s, epoch = self._services.in_force(state.scope).retention_s, state.record.epoch
@@ -274,6 +299,13 @@ class ScopeWorker:
             since = min(chunk.sealed_at for group in groups for chunk in group)
             self._run(due.mark(index, [state.scope], since=since))
         return tuple(chunk.id for chunk in own)
+
+
+def _redaction_digest(rules: RedactionSettings, message: Message) -> tuple[bytes, int]:
+    """What redaction by these rules reads of a message, as a digest, and its bytes."""
+    text = msgspec.json.encode((message.content, message.metadata, message.name), enc_hook=str)
+    how = repr((rules.kinds, rules.region, rules.engine)).encode()
+    return blake2b(how + b"\0" + text, digest_size=16).digest(), len(text)
 
 
 def _names(seen: ScopeState | None) -> tuple[list[str], list[str]]:

@@ -107,7 +107,7 @@ class Sweeper:
             # nothing to adopt; but whoever adopted it may have died before it was marked
             self._run(due.mark(keys.due_observe, [scope] if raw.members else []))
             return Outcome.REST
-        redaction = self._services.redacting.of_plain_writers(resource)
+        redaction = self._services.redacting.of_plain_writers(resource, self._services.stopping.go_on)
         adopted = self._run(adopt(keys, self._services.clock, resource, thread, self._services.count, redaction))
         self._services.events.adopted(resource, stands, adopted)
         if adopted is None:

@@ -11,6 +11,8 @@ from om_api.domain import policy
 from om_api.domain.policy import Move
 from om_api.domain.values import Outcome, Scope
 from om_api.store.memory import scope_state
+from om_workers.process.stopping import StoppedError
+from om_workers.work import scope_worker
 from om_workers.work.scope_worker import ScopeWorker
 
 HAROLD = Scope("harold")
@@ -267,3 +269,45 @@ def test_a_scope_whose_chunks_others_observe_is_looked_at_when_the_first_of_thei
     seconds, _ = world.client.time()
     _look(world)
     assert 6_000 < world.client.zscore(_index(world), "harold") - seconds * 1_000 < 18_000
+
+
+def test_redaction_before_a_seal_is_bounded_stored_message_by_message_and_ends_with_the_worker(
+    client, prefix, monkeypatch
+):
+    World(client, prefix, redaction__before="off").say(*(f"write to {prefix}-{n}@example.com" for n in range(4)))
+    world = World(client, prefix, redaction__before="store", scope="resource")
+    monkeypatch.setattr(scope_worker, "_MOST_REDACTED", 1)
+    redacting, redacted = world.services.redacting, []
+    redact = redacting.message
+
+    def counted(message):
+        redacted.append(message.id)
+        return redact(message)
+
+    def stored():
+        return sum(
+            b"[email]" in each for each in client.zrange(world.services.keys.of("harold").messages("t-1"), 0, -1)
+        )
+
+    monkeypatch.setattr(redacting, "message", counted)
+    world.om.force_observe("t-1", "harold")
+    for n in (1, 2):
+        assert world.scope_worker().observe("harold").outcome is Outcome.SUPERSEDED
+        assert (stored(), _due(world)) == (n, True)
+    monkeypatch.setattr(scope_worker, "_MOST_REDACTED", 1_000_000)
+    monkeypatch.setattr(redacting, "message", lambda message: world.services.stopping.leave() or counted(message))
+    with pytest.raises(StoppedError):
+        world.scope_worker().observe("harold")
+    assert (stored(), _due(world)) == (3, True)
+
+    key, plain = world.services.keys.of("harold").messages("t-1"), '{"role": "user", "content": "ada@example.com"}'
+    client.zadd(key, {plain: 1})
+    with pytest.raises(StoppedError):  # adoption ends too
+        world.scope_worker().observe("harold")
+    assert client.zrem(key, plain)
+
+    world.services.stopping._asked.clear()
+    monkeypatch.setattr(redacting, "message", counted)
+    world.scope_worker().observe("harold")
+    assert len(redacted) == len(set(redacted)) == 4
+    assert _chunks(world)
