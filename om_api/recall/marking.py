@@ -11,6 +11,7 @@ from om_api.recall.wording import is_unparted, pieces, spans_of
 
 _LEAD: Final = 5  # one part in so many of an excerpt stands before its first mark
 _CUT: Final = "…"
+_SEARCHED: Final = 32_000  # characters of a long text that an excerpt is chosen from
 
 
 def spans(text: str, query: Query) -> list[tuple[int, int]]:
@@ -54,10 +55,14 @@ def _merged(found: Iterator[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def excerpt(text: str, query: Query, size: int) -> str:
-    """At most `size` characters of a text, 8 at least, where most words of the query stand; … stands for what was cut off."""
+    """At most `size` characters of a text, 8 at least, where most words of the query stand; … marks what was cut off.
+
+    Of a very long text, only 32,000 characters are searched, from where its longest word is first found.
+    """
     if len(text) <= size:
         return text
-    start = max(_densest(spans(text, query), size) - size // _LEAD, 0)
+    near = _first(text, query)
+    start = max(near + _densest(spans(text[near : near + _SEARCHED], query), size) - size // _LEAD, 0)
     start = min(start, len(text) - size + len(_CUT))
     head, tail = (_CUT if start else ""), text[start:]
     room = max(size - len(head), 1)
@@ -68,6 +73,14 @@ def excerpt(text: str, query: Query, size: int) -> str:
         return head + tail
     kept = tail[: max(room - len(_CUT), 1)]
     return head + (kept.rpartition(" ")[0] or kept) + _CUT
+
+
+def _first(text: str, query: Query) -> int:
+    """Where the search of a long text begins: at the longest word of the query that it has as written, else its start."""
+    if len(text) <= _SEARCHED or len(lowered := text.lower()) != len(text):
+        return 0
+    words = sorted((*query.words, *query.phrases), key=len, reverse=True)
+    return next((place for word in words if (place := lowered.find(word.lower())) >= 0), 0)
 
 
 def _densest(marks: Sequence[tuple[int, int]], size: int) -> int:

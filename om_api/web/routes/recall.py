@@ -1,5 +1,7 @@
 """Looking the past up by its words, and seeing why each hit was found."""
 
+import asyncio
+from collections.abc import Sequence
 from typing import Annotated, Any, NamedTuple
 
 from fastapi import APIRouter, Depends, Query, Request, Response
@@ -9,8 +11,10 @@ from om_api.domain.errors import InvalidInputError
 from om_api.domain.messages import ROLES
 from om_api.http.requests.guard import composing
 from om_api.http.requests.parameters import ResourceId
-from om_api.recall.recalled import HITS, KINDS, Recalled
-from om_api.web.pages.marking import marked
+from om_api.recall.marking import excerpt
+from om_api.recall.query import Query as Wanted
+from om_api.recall.recalled import HITS, KINDS, Recalled, RecalledHit
+from om_api.web.pages.marking import Marked, marked
 from om_api.web.pages.page_route import PageRoute, shows
 from om_api.web.pages.reader import reader_of
 from om_api.web.pages.rendering import page
@@ -18,6 +22,8 @@ from om_api.web.pages.rendering import page
 router = APIRouter(prefix="/agents/{resource}", route_class=PageRoute)
 Text = Annotated[str, Query(max_length=2_000)]
 Short = Annotated[str, Query(max_length=200)]
+_LONGEST = 4_000  # characters shown of a hit
+_LONGEST_TURN = 1_000  # and of a message before or after it
 Offset = Annotated[int, Query(ge=0, le=10_000)]
 
 
@@ -78,8 +84,12 @@ async def show_recall(
     except InvalidInputError as error:
         problem = str(error)
     shown: dict[str, Any] = {"found": found, "problem": problem, "asked": asked}
-    hits = [(hit, marked(hit.text, hit.matched)) for hit in found.hits] if found else []
+    hits = await asyncio.to_thread(_excerpts, found.hits) if found else []
     threads = [each.id for each in await memory.threads(resource, archived=None)]
-    return page(
-        request, "recall.html", resource=resource, threads=threads, roles=ROLES, kinds=KINDS, hits=hits, **shown
-    )
+    shown |= {"threads": threads, "roles": ROLES, "kinds": KINDS, "hits": hits, "most": _LONGEST_TURN}
+    return page(request, "recall.html", resource=resource, **shown)
+
+
+def _excerpts(hits: Sequence[RecalledHit]) -> list[tuple[RecalledHit, list[Marked]]]:
+    """Each hit with the part of its text that has most of the words found, these marked."""
+    return [(hit, marked(excerpt(hit.text, Wanted(words=hit.matched), _LONGEST), hit.matched)) for hit in hits]

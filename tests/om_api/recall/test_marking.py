@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from om_api.domain.messages import Message
+from om_api.recall import marking
 from om_api.recall.marking import excerpt, spans
 from om_api.recall.query import parse_query, query_of_text
 from om_api.recall.said import said
@@ -63,3 +64,11 @@ def test_a_file_is_found_by_its_name_and_its_data_by_nothing():
 
     assert ("roof.png" in text, "plan.pdf" in text, "application/pdf" in text) == (True, True, True)
     assert data[:40] not in text
+
+
+def test_excerpt_of_a_very_long_text_searches_a_bounded_part(monkeypatch):
+    searched = []
+    monkeypatch.setattr(marking, "spans", lambda text, query: searched.append(len(text)) or spans(text, query))
+    text = "to x " * 20_000 + "two passports, a boat " + "to y " * 20_000
+    assert "two passports, a boat" in excerpt(text, parse_query("to passport boat", NOW, "UTC"), 100)
+    assert searched == [32_000]
