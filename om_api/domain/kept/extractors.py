@@ -36,6 +36,7 @@ MOST_ITEMS = 100  # of a list or an object: the oldest go
 _REFERENCES = ("$ref", "$dynamicRef")
 _MOST_STEPS = 150_000  # of checking one value, of about a microsecond each
 _STEPS_OF_KEYWORD = 10
+_CHARACTERS_OF_STEP = 100  # of an error's text
 _INSTRUCTIONS_OF_STEP = 250  # of RE2, where a character has it follow all of a pattern
 _steps = ContextVar("steps of checking a value", default=0)
 _SLUG = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
@@ -191,10 +192,15 @@ def _count_steps(steps: int) -> None:
         raise RecursionError(f"with its schema that takes more than {_MOST_STEPS:,} steps")
 
 
-def _counted(check: Callable[..., Any], validator: Any, said: Any, *what: Any) -> Any:
-    """Check a keyword. In 8 kB a schema can have a value of 8 kB checked millions of times."""
+def _counted(check: Callable[..., Any], validator: Any, said: Any, *what: Any) -> Iterator[ValidationError]:
+    """Check a keyword. In 8 kB a schema can have a value of 8 kB checked millions of times.
+
+    The text of an error quotes the whole value, so each error counts by its length, also where it is dropped (anyOf, not).
+    """
     _count_steps(_STEPS_OF_KEYWORD + (len(said) if isinstance(said, list | dict) else 0))
-    return check(validator, said, *what)
+    for error in check(validator, said, *what) or ():
+        _count_steps(len(error.message) // _CHARACTERS_OF_STEP)
+        yield error
 
 
 _Validator = validators.extend(  # type: ignore[no-untyped-call]  # types-jsonschema leaves it untyped

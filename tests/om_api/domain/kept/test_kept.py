@@ -59,6 +59,10 @@ def test_fits_matches_patterns_in_linear_time():
     many = {"items": {"anyOf": [{"type": "null"}] * 400 + [True]}}
     for value, schema in ((1, {"$ref": "#/$defs/a0", "$defs": {**twice, "a40": {}}}), ([*range(2_000)], many)):
         assert "more than 150,000 steps" in fits(value, check_schema(schema))
+    failing = {"anyOf": [{"anyOf": [{"type": "null"}] * 10}] * 30}
+    for value in ("a" * 60_000, ["a" * 600] * 100):
+        assert "more than 150,000 steps" in fits(value, check_schema(failing))
+    assert fits("a" * 600, check_schema(failing)).startswith("'aaa")
     large, text = "(?:a.{0,1000}c|b.{0,1000}d|.{0,999}e)", "ab" * 3_900
     for value, schema in (
         (text, {"pattern": large}),
