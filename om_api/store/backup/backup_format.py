@@ -121,13 +121,13 @@ class RejectedLine(_Line, tag="rejected"):
 
 
 class WorkingLine(_Line, tag="working"):
-    """Working memories, all of a resource's, as Redis keeps them: by field."""
+    """Working memories of a resource, or a part of them, as Redis keeps them: by field."""
 
     fields: dict[str, Text]
 
 
 class RedactedLine(_Line, tag="redacted"):
-    """What placeholders stand for, encrypted; the key is in no file."""
+    """Encrypted values of placeholders, or a part of them; the key is in no file."""
 
     fields: dict[str, Text]
 

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from om_api.domain.errors import StoreError
+from om_api.domain.message_size import MAX_TEXT
 from om_api.domain.values import Scope
 from om_api.store.backup import backup_format
 from om_api.store.backup.backup_format import Line, Text, as_text
@@ -86,14 +87,27 @@ def _living(found: "ExportSnapshot") -> Iterator[Line]:
     for scope in found.scopes:
         yield from _memory(found, scope)
     yield from _threads(found)
-    if fields := found.hash(of.working):
+    for fields in _parts(found.hash(of.working)):
         yield backup_format.WorkingLine(fields=_fields(fields))
-    if sealed := values(found.hash(of.redacted)):
+    for sealed in _parts(values(found.hash(of.redacted))):
         yield backup_format.RedactedLine(fields=_fields(sealed))
     for alias, thread in as_aliases(found.hash(of.aliases)).items():
         yield backup_format.AliasLine(alias=alias, thread=thread)
     for entry in found.entries(of.rejected):
         yield backup_format.RejectedLine(entry=as_text(entry))
+
+
+def _parts(fields: Mapping[bytes, bytes]) -> Iterator[dict[bytes, bytes]]:
+    """Fields in parts of about 1 MB, since a line that is imported has a largest size."""
+    part, size = dict[bytes, bytes](), 0
+    for name, value in fields.items():
+        part[name] = value
+        size += len(name) + len(value)
+        if size > MAX_TEXT:
+            yield part
+            part, size = {}, 0
+    if part:
+        yield part
 
 
 def _memory(found: "ExportSnapshot", scope: Scope) -> Iterator[Line]:

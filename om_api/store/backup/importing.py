@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from om_api.domain.errors import InvalidInputError, StoreError
+from om_api.domain.message_size import MAX_SIZE, MAX_TEXT
 from om_api.domain.message_tokens import Count
 from om_api.domain.values import check_id, new_id
 from om_api.redaction.redactor import Redactions, Redactor
@@ -23,7 +24,7 @@ from om_api.store.erasing import redacted
 from om_api.store.memory import due, keyspace_scan
 from om_api.store.memory.keys import Keys
 
-LONGEST = 64 * 1024 * 1024  # bytes of a line
+LONGEST = 2 * MAX_SIZE + MAX_TEXT  # bytes of a line: JSON in JSON takes twice as many where every character is escaped
 _SCOPES = (None, "resource", "thread")
 
 
@@ -72,7 +73,7 @@ class Incoming:
     def take(self, piece: bytes) -> Steps[bool]:
         """Take some bytes of the file; True when it is time to send. Raises InvalidInputError.
 
-        A line may have 64 MB, all of which is checked and redacted: with asyncio, in a thread.
+        A line may have 17 MB, all of which is checked and redacted: with asyncio, in a thread.
         """
         return (yield from Apart(partial(self._take, piece)))
 
@@ -81,7 +82,10 @@ class Incoming:
         self._cut.append(first)
         self._cut_size += len(first)
         if self._cut_size > LONGEST:
-            raise InvalidInputError(f"line {self._lines + 1} has more than {LONGEST:,} bytes. Nothing was imported")
+            raise InvalidInputError(
+                f"line {self._lines + 1} is too long: more than {LONGEST:,} bytes; a rejected message of this size must be"
+                " removed before the export. Nothing was imported"
+            )
         for part in rest:
             self._line(b"".join(self._cut))
             self._cut, self._cut_size = [part], len(part)

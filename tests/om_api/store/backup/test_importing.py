@@ -27,6 +27,7 @@ from world import contents as held
 from om_api.domain.errors import InvalidInputError, StoreError
 from om_api.domain.values import Scope
 from om_api.store.audit.verify import verify
+from om_api.store.backup import exporting, importing
 from om_api.store.backup.importing import LONGEST, Incoming
 from om_api.store.driver.steps import Apart, Batch
 from om_api.store.memory import requests
@@ -241,7 +242,7 @@ def test_an_import_of_which_the_store_lost_a_part_does_not_become_a_memory(store
 
 
 def test_a_piece_of_an_import_is_taken_off_the_event_loop(store):
-    """A line may have 64 MB, and all of it may be redacted."""
+    """A line may have 17 MB, and all of it may be redacted."""
     assert isinstance(next(iter(Incoming(store.keys, None, lambda _: None, len).take(b"x"))), Apart)
 
 
@@ -296,3 +297,16 @@ def test_at_any_step_a_message_is_kept_and_a_memory_comes_whole_or_not_at_all(st
     assert store.client.zcard(store.keys.of("harold").messages("t9")) == 1
     assert store.client.exists(store.keys.of("harold").scope) == (not refused) == (n > 4)
     assert store.run(verify(store.keys)) == []
+
+
+def test_export_divides_many_values_into_lines_that_can_be_imported(store, monkeypatch):
+    filled(store)
+    of = store.keys.of("harold")
+    store.client.hset(of.redacted, mapping={f"email {n:010x}": b"sealed" * 20 for n in range(40)})
+    monkeypatch.setattr(exporting, "MAX_TEXT", 1_000)
+    before, file = memory(store), exported(store)
+    assert file.count(b'"kind":"redacted"') > 3
+    monkeypatch.setattr(importing, "LONGEST", 10_000)
+    cleared(store)
+    import_(store, file)
+    assert memory(store) == before
