@@ -123,6 +123,11 @@ def test_what_is_large_is_taken_up_in_a_thread_and_kept_as_it_was_said(ask, thre
     assert send(ask, {"messages": history}, SYNC.replace("t-1", "t-2")).json()["added"] == 2_000
     assert threads == ["heavy"] * 2
 
+    for n, kind in enumerate(("application/x+json", "APPLICATION/JSON ;charset=utf-8", " application/json")):
+        body = json.dumps({"messages": [{**GOOD, "id": f"k-{n}", **WIDE}]})
+        assert ask("POST", MESSAGES, content=body, headers={"Content-Type": kind}).json()["added"] == 1
+        assert threads == ["heavy"] * (3 + n), kind
+
 
 def test_redacted_pushes_are_prepared_off_the_event_loop(settings, ring, monkeypatch):
     """The search for cards in 200 kB took 14 s of the event loop, while all others waited."""
