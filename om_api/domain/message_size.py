@@ -1,16 +1,21 @@
 """The largest size of a message, and how a larger one in a history is cut."""
 
 from collections.abc import Sized
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import msgspec
 from msgspec import structs
 
 from om_api.domain.errors import InvalidInputError
+from om_api.domain.learned import learned
 from om_api.domain.media import named
 from om_api.domain.messages import Message
+from om_api.domain.texts.surrogates import decode_json
 
 MAX_TEXT = 1024 * 1024  # bytes of JSON of a message without its media and metadata
+MAX_METADATA = 64 * 1024  # bytes of JSON of a message's metadata, which each read decodes
 MAX_SIZE = 8 * 1024 * 1024  # bytes of JSON of the whole message
 MAX_PARTS = 10_000  # parts of a message's content
 _ESCAPED = 6  # bytes of JSON that a character may take
@@ -21,6 +26,11 @@ _CUT_PARTS = "[… {left:,} parts were cut here: a message may have {most:,} par
 _TEXTS = {"text": "text", "tool-result": "result", "tool-call": "args"}  # kinds of parts, and the field of their text
 
 
+@learned
+class _Member(msgspec.Struct):
+    metadata: msgspec.Raw = msgspec.Raw()
+
+
 def check_size(message: Message, member: bytes) -> None:
     """Raise InvalidInputError for a message, encoded as `member`, that is too large to be stored."""
     if isinstance(message.content, list):
@@ -28,9 +38,11 @@ def check_size(message: Message, member: bytes) -> None:
             check_parts(message.content)
         except InvalidInputError as error:
             raise InvalidInputError(f"message {message.id or '(without id)'}: {error}") from None
+    name = message.id or "(without id)"
+    if len(member) > MAX_METADATA and (size := _metadata_size(message)) > MAX_METADATA:
+        raise InvalidInputError(f"message {name}: {_metadata_problem(size)}")
     if len(member) <= MAX_TEXT:
         return
-    name = message.id or "(without id)"
     if len(member) > MAX_SIZE:
         raise InvalidInputError(f"message {name} is too large: {len(member):,} bytes (maximum {MAX_SIZE:,}); split it")
     if (size := _text_size(message.content)) > MAX_TEXT:
@@ -45,10 +57,30 @@ def check_parts(parts: Sized) -> None:
         raise InvalidInputError(f"too many parts: {len(parts):,} (maximum {MAX_PARTS:,}); split it")
 
 
-def fitted(message: Message) -> Message:
-    """The message in a permitted size: the middle of its longest texts is cut, and data and metadata are left out if need be.
+def check_metadata(written: bytes) -> None:
+    """Raise InvalidInputError for metadata that is too large in any encoding, by its JSON as it was sent.
 
-    Of too many parts the middle ones are cut.
+    It is not decoded for this. `check_size` is exact.
+    """
+    if (size := len(written) // _ESCAPED) > MAX_METADATA:
+        raise InvalidInputError(_metadata_problem(size))
+
+
+def _metadata_problem(size: int) -> str:
+    return f"metadata is too large: at least {size:,} bytes (maximum {MAX_METADATA:,}); shorten it"
+
+
+def check_member(member: bytes) -> None:
+    """Raise InvalidInputError for a stored message with too much metadata; another problem of it is left to its reader."""
+    if len(member) > MAX_METADATA:
+        with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            check_metadata(bytes(decode_json(member, partial(msgspec.json.decode, type=_Member)).metadata))
+
+
+def fitted(message: Message) -> Message:
+    """The message in a permitted size: the middle of its longest texts is cut, and data is left out if need be.
+
+    Of too many parts the middle ones are cut. Metadata that is too large is left out.
 
     The result depends on the message only, so that a history that is sent again is recognised.
     """
@@ -68,18 +100,24 @@ def _fitted(message: Message) -> Message:
         mark = {"type": "text", "text": _CUT_PARTS.format(left=left, most=MAX_PARTS)}
         half = MAX_PARTS // 2
         message = structs.replace(message, content=[*parts[:half], mark, *parts[half + left :]], tokens=None)
+    if _metadata_size(message) > MAX_METADATA:
+        message = structs.replace(message, metadata=None)
     if _whole_size(message) <= MAX_TEXT:
         return message
     if _text_size(message.content) > MAX_TEXT:
         message = structs.replace(message, content=_cut(message.content), tokens=None)
     if _whole_size(message) > MAX_SIZE - MAX_TEXT // 4:
         content = message.content if isinstance(message.content, str) else _without_data(named(message.content))
-        message = structs.replace(message, content=content, metadata=None, tokens=None)
+        message = structs.replace(message, content=content, tokens=None)
     return message
 
 
+def _metadata_size(message: Message) -> int:
+    return len(msgspec.json.encode(message.metadata))
+
+
 def _whole_size(message: Message) -> int:
-    return len(msgspec.json.encode(message.content)) + len(msgspec.json.encode(message.metadata))
+    return len(msgspec.json.encode(message.content)) + _metadata_size(message)
 
 
 def _text_size(content: str | list[dict[str, Any]]) -> int:

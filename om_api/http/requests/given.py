@@ -15,7 +15,7 @@ from pydantic import ConfigDict, Field, ValidationError, WithJsonSchema
 from om_api.client.syncing import Diverged
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.learned import learned
-from om_api.domain.message_size import check_parts
+from om_api.domain.message_size import check_metadata, check_parts
 from om_api.domain.messages import MAX_TOKENS, TOO_LONG
 from om_api.domain.requests.request_model import FirstFault, RequestModel
 from om_api.domain.texts.surrogates import decode_json
@@ -165,7 +165,10 @@ def _read(raw: bytes, depth: int, *, of_parts: bool = False) -> Any:
         if of_parts:
             check_parts(found)
         return [_read(bytes(each), depth - 1) for each in found]
-    named = _LISTS if depth == MAX_DEPTH else ()
+    whole = depth == MAX_DEPTH
+    if whole and (metadata := found.get("metadata")) is not None:
+        check_metadata(bytes(metadata))
+    named = _LISTS if whole else ()
     return {name: _read(bytes(each), depth - 1, of_parts=name in named) for name, each in found.items()}
 
 

@@ -12,6 +12,7 @@ import msgspec
 
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.histories.retraction import marks_of_hex
+from om_api.domain.message_size import check_member
 from om_api.domain.message_tokens import Count
 from om_api.domain.notes.activations import tokens_of_text
 from om_api.domain.notes.groups import check_name
@@ -229,6 +230,7 @@ class ImportValidator:
     @_place.register
     def _message(self, line: backup_format.MessageLine) -> None:
         member, score = as_bytes(line.message), _number(line.score, "score")
+        check_member(member)
         if [line.thread, line.chunk, line.observation].count(None) != len(("thread", "chunk", "observation")) - 1:
             raise InvalidInputError("a message is in a thread, in a chunk, or behind an observation")
         if line.thread is not None:

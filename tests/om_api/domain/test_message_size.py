@@ -6,18 +6,19 @@ import pytest
 from world import World
 
 from om_api import InvalidInputError
-from om_api.domain.message_size import MAX_PARTS, MAX_SIZE, MAX_TEXT, check_size, fitted
+from om_api.domain.message_size import MAX_METADATA, MAX_PARTS, MAX_TEXT, check_size, fitted
 from om_api.domain.messages import Message
 from om_api.domain.wire import encode_message
 from om_api.store.memory.adopt import adopt
 
 LARGE = "word " * (MAX_TEXT // 4)
 PIXELS = {"type": "image", "url": "data:image/png;base64," + "A" * (2 * MAX_TEXT), "mime": "image/png"}
+WIDE = {"a": "x" * MAX_METADATA}
 PLACE = {"thread_id": "t-1", "resource_id": "harold"}
 
 
 def test_text_is_bounded_and_media_and_metadata_are_bounded_with_all():
-    for content, metadata in (("x" * (MAX_TEXT - 2), None), ([PIXELS], None), ("x", {"a": "x" * MAX_TEXT})):
+    for content, metadata in (("x" * (MAX_TEXT - 2), None), ([PIXELS], None), ("x", {"a": "x" * (MAX_METADATA - 8)})):
         said = Message(role="user", content=content, metadata=metadata)
         check_size(said, encode_message(said))
         assert fitted(said) is said
@@ -26,10 +27,10 @@ def test_text_is_bounded_and_media_and_metadata_are_bounded_with_all():
     for content, metadata in (
         (LARGE, None), ("\x01" * MAX_TEXT, None), ("ж" * MAX_TEXT, None), ([result], None), ([call, result], None),
         ([{"type": "text", "text": "x" * 1_000}] * 2_000, None), ([{"type": "unknown", "blob": [LARGE]}], None),
-        ([PIXELS] * 5, None), ("x", {"a": "x" * MAX_SIZE}), ([{"type": "text", "text": ""}] * (MAX_PARTS + 2), None),
+        ([PIXELS] * 5, None), ("x", {"a": [[]] * (MAX_METADATA // 3)}), ([{"type": "text", "text": ""}] * (MAX_PARTS + 2), None),
     ):  # fmt: skip
         said = Message(role="user", content=content, metadata=metadata)
-        with pytest.raises(InvalidInputError, match="split it"):
+        with pytest.raises(InvalidInputError, match=r"split it|shorten it"):
             check_size(said, encode_message(said))
         made = fitted(said)
         check_size(made, encode_message(made))
@@ -47,10 +48,14 @@ def test_a_large_message_is_refused_by_a_push_and_rejected_by_adoption(client, p
     key = keys.of("harold").messages("t-1")
     client.zadd(
         key,
-        {json.dumps({"id": f"p-{n}", "role": "user", "content": text}): n + 1 for n, text in enumerate(["hi", LARGE])},
+        {
+            json.dumps({"id": f"p-{n}", "role": "user", **said}): n + 1
+            for n, said in enumerate([{"content": "hi"}, {"content": LARGE}, {"content": "hi", "metadata": WIDE}])
+        },
     )
-    assert run(adopt(keys, world.services.clock, "harold", "t-1", len))[:3] == (1, 0, 1)
-    assert "split it" in world.om.rejected("harold")[0].reason
+    assert run(adopt(keys, world.services.clock, "harold", "t-1", len))[:3] == (1, 0, 2)
+    reasons = " ".join(each.reason for each in world.om.rejected("harold"))
+    assert all(told in reasons for told in ("split it", "metadata is too large"))
 
 
 def test_a_large_message_in_a_history_is_cut_and_the_rest_is_stored_once(client, prefix):

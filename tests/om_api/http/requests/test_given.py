@@ -22,7 +22,7 @@ HAROLD = "/v1/resources/harold"
 MESSAGES = f"{HAROLD}/threads/t-1/messages"
 SYNC = f"{HAROLD}/threads/t-1/sync"
 GOOD = {"id": "m-1", "role": "user", "content": "x", "tokens": 1}
-WIDE = {"metadata": {"room": "y" * SMALL_BODY}}
+WIDE = {"metadata": {"room": "y" * (SMALL_BODY - 20)}}
 JSON = {"Content-Type": "application/json"}
 
 
@@ -50,6 +50,7 @@ def test_a_message_that_cannot_be_accepted_is_named_by_its_place_and_none_of_its
         ({"role": None}, at, "role is missing: it is one of user"),
         ({"content": None}, "messages[1]", "content must be text or a list of parts"),
         ({"timestamp": "soon"}, at, "ISO 8601"),
+        ({"metadata": {"a": [[]] * 22_000}}, at, "metadata is too large: at least 66,007 bytes (maximum 65,536)"),
         ({"content": "x" * MAX_MESSAGE}, f"{at} is too large", f"(maximum {MAX_MESSAGE:,}); split it"),
     ]:  # fmt: skip
         bad = {**GOOD, **wrong}
@@ -170,6 +171,7 @@ def test_a_large_body_that_is_no_push_is_a_problem(ask):
         (b'{"messages": [], "more": 1}' + b" " * SMALL_BODY, 422),
         (json.dumps({"messages": [{**GOOD, **WIDE}] * (MAX_BATCH + 1)})[: 7 * 2**20].encode(), 400),
         (json.dumps({"messages": [GOOD] * (5 * MAX_BATCH)}).encode(), 422),
+        (json.dumps({"messages": [{**GOOD, "metadata": {"a": [[]] * 200_000}}]}).encode(), 422),
         (json.dumps({"messages": [{**GOOD, "content": "\x01" * MAX_MESSAGE}]}).encode(), 422),
     ]:  # fmt: skip
         answer = send(ask, body)

@@ -13,7 +13,7 @@ from om_api.settings.sections.api_settings import ApiSettings
 HAROLD = "/v1/resources/harold"
 MESSAGES = f"{HAROLD}/threads/t-1/messages"
 GOOD = {"id": "m-1", "role": "user", "content": "x", "tokens": 1}
-WIDE = {"metadata": {"room": "y" * SMALL_BODY}}
+WIDE = {"metadata": {"room": "y" * (SMALL_BODY - 20)}}
 SMALL = [b"x", [[b"member", 1.0]], None]
 
 

@@ -91,6 +91,7 @@ def test_a_line_that_cannot_be_is_named_and_imports_nothing(store):
         ("at", _each("thread", at="now")),
         ("score", _each("message", score=None)),
         ("in a thread, in a chunk, or behind", _each("message", thread="t1", chunk="c4")),
+        ("metadata is too large", _each("message", message='{"metadata": {"a": [%s[]]}}' % ("[]," * 150_000))),
         ("base64", _each("message", message={"base64": "?"})),
         ("missing required", _each("observation", observation="{}")),
         ("no line of", _each("observation", seq=1e400)),
