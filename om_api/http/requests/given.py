@@ -112,12 +112,12 @@ def take(body: bytes, kind: type[Given] = GivenMessages) -> Given:
     try:
         found = decode_json(body, partial(msgspec.json.decode, type=form))
     except msgspec.ValidationError as error:
-        raise _invalid("value_error", (), f"{error}: send an object with the field messages, a list") from None
+        raise invalid("value_error", (), f"{error}: send an object with the field messages, a list") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise _not_json((), error) from None
+        raise not_json((), error) from None
     if not 1 <= len(found.messages) <= most:
         what = f"List should have 1 to {most:,} items, not {len(found.messages):,}"
-        raise _invalid("too_long", ("messages",), what)
+        raise invalid("too_long", ("messages",), what)
     given = {name: getattr(found, name) for name in form.__struct_fields__ if name != "messages"}
     with _placed():
         asked = (_Asked if kind is GivenMessages else _AskedOfHistory).model_validate(given)
@@ -139,15 +139,15 @@ def _placed(*where: str | int) -> Iterator[None]:
 def _message(number: int, raw: bytes) -> GivenMessage:
     where = ("messages", number)
     if len(raw) > _LONGEST:
-        raise _invalid("too_long", where, f"it takes {len(raw):,} bytes; permitted are {MAX_MESSAGE:,}: split it")
+        raise invalid("too_long", where, f"it takes {len(raw):,} bytes; permitted are {MAX_MESSAGE:,}: split it")
     try:
         fields = _read(raw, MAX_DEPTH)
     except msgspec.ValidationError as error:
-        raise _invalid("value_error", where, f"{TOO_LONG} ({error})") from None
+        raise invalid("value_error", where, f"{TOO_LONG} ({error})") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise _not_json(where, error) from None
+        raise not_json(where, error) from None
     except InvalidInputError as error:
-        raise _invalid("too_long", where, str(error)) from None
+        raise invalid("too_long", where, str(error)) from None
     with _placed(*where):
         return _checked(fields)
 
@@ -188,11 +188,13 @@ def _is_parts(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(part, dict) for part in value)
 
 
-def _invalid(kind: str, where: tuple[str | int, ...], what: str) -> RequestValidationError:
+def invalid(kind: str, where: tuple[str | int, ...], what: str) -> RequestValidationError:
+    """The error of a body with a fault at a place."""
     return RequestValidationError([{"type": kind, "loc": ("body", *where), "msg": what, "input": None}])
 
 
-def _not_json(where: tuple[str | int, ...], error: Exception) -> RequestValidationError:
+def not_json(where: tuple[str | int, ...], error: Exception) -> RequestValidationError:
+    """The error of a body that is not JSON at a place."""
     return RequestValidationError(
         [{"type": "json_invalid", "loc": ("body", *where), "msg": str(error), "ctx": {"error": str(error)}}]
     )

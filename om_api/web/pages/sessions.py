@@ -1,8 +1,10 @@
 """Who looks at a page: the cookie that says so, and the token that shows that a form is one of ours."""
 
+import asyncio
 import hashlib
 import hmac
 import secrets
+from functools import partial
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote
 
@@ -11,6 +13,7 @@ from starlette.responses import Response
 
 from om_api.http.requests.app_state import SESSION_S, app_state
 from om_api.http.requests.guard import of_own_page
+from om_api.http.serving.limits import SMALL_BODY
 
 COOKIE, SAID = "om_session", "om_said"
 TOKEN_FIELD = "token"  # noqa: S105 - the name of a form's field
@@ -46,7 +49,8 @@ async def fields_of(request: Request) -> dict[str, str]:
         raise HTTPException(415, f"send a form ({_FORM})")
     try:
         text = (await request.body()).decode()
-        return dict(parse_qsl(text, keep_blank_values=True, strict_parsing=bool(text), max_num_fields=_MOST_FIELDS))
+        parse = partial(parse_qsl, text, keep_blank_values=True, strict_parsing=bool(text), max_num_fields=_MOST_FIELDS)
+        return dict(await asyncio.to_thread(parse) if len(text) > SMALL_BODY else parse())
     except ValueError:  # UnicodeDecodeError is one
         raise HTTPException(400, "the form cannot be read: load the page again, then repeat") from None
 

@@ -1,22 +1,57 @@
 """Reflections that wait until somebody approves them, or sends them back."""
 
-from typing import Annotated
+from functools import partial
+from typing import Annotated, Any
 
+import msgspec
 from fastapi import APIRouter, Body, Request, Response
+from msgspec import structs
 from pydantic import Field
 
 from om_api.domain.api_keys import EVERY, Role
 from om_api.domain.errors import NotFoundError
+from om_api.domain.learned import learned
 from om_api.domain.requests.request_model import RequestModel
+from om_api.domain.texts.surrogates import decode_json
 from om_api.domain.values import Outcome
 from om_api.http.requests import examples
 from om_api.http.requests.app_state import memory, memory_of
+from om_api.http.requests.bounded import Bounded
+from om_api.http.requests.given import invalid, not_json
 from om_api.http.requests.guard import Guarded, key_of, needs
 from om_api.http.requests.parameters import OfThread, Page, ResourceId, WhichPage
 from om_api.http.requests.replies import Done, answers, rendered, reply
+from om_api.http.serving.limits import SMALL_BODY
+from om_api.http.serving.shares import Share
 from om_api.store.reviews.drafts import Proposal, WaitingReview
 
-router = APIRouter(prefix="/v1", tags=["reflections"], route_class=Guarded)
+
+@learned
+class _ApprovalBody(msgspec.Struct, forbid_unknown_fields=True):
+    id: str | None = None
+    text: str | None = None
+
+
+class ReviewRoute(Guarded):
+    """A route that parses a large approval in a thread, before FastAPI would do so on the event loop."""
+
+    async def prepare(self, request: Bounded, share: Share) -> None:
+        """Parse it, whatever the Content-Type is: FastAPI judges that. No other body is as large."""
+        if self.takes_body and len(body := await request.body()) > SMALL_BODY:
+            request.taken = await share.work(partial(_parse_approval, body))
+
+
+def _parse_approval(body: bytes) -> dict[str, Any]:
+    """The fields of an approval; raises RequestValidationError for the first fault, before more is decoded."""
+    try:
+        return structs.asdict(decode_json(body, partial(msgspec.json.decode, type=_ApprovalBody)))
+    except msgspec.ValidationError as error:
+        raise invalid("value_error", (), str(error)) from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise not_json((), error) from None
+
+
+router = APIRouter(prefix="/v1", tags=["reflections"], route_class=ReviewRoute)
 _OF_RESOURCE = "/resources/{resource}/review"
 _LARGE = 2_000_000  # bytes of a body: 400,000 characters, escaped
 _Id = Annotated[str | None, Field(max_length=200, description="`id` of the one that was read; null: whatever waits")]

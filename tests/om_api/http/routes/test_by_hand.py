@@ -4,6 +4,8 @@ from refusals import problem
 from served import serving, settings_of
 from world import World
 
+from om_api.http.serving.shares import Share
+
 HAROLD = "/v1/resources/harold"
 LINES, PINS, REVIEW, KEPT = (f"{HAROLD}/{name}" for name in ("lines", "pins", "review", "working-memory"))
 
@@ -41,6 +43,16 @@ def test_a_line_is_pinned_listed_and_let_go(ask, world):
     assert ask("GET", f"{PINS}?thread_id=t-2").json()["items"] == []
     assert ask("DELETE", f"{PINS}/{kept['id']}").json() == {"outcome": "unpinned", "pin": kept}
     assert [ask("DELETE", f"{PINS}/p-1").status_code, world.om.pins("harold")] == [404, []]
+
+
+def test_large_approval_is_parsed_in_a_thread_up_to_its_first_fault(ask, monkeypatch):
+    worked, work = [], Share.work
+    monkeypatch.setattr(Share, "work", lambda share, job: worked.append(job) or work(share, job))
+    text, lists = "x" * 70_000, [[]] * 30_000
+    for n, (given, status) in enumerate((({"text": text}, 404), ({"text": lists}, 422), ({"lists": lists}, 422))):
+        answer = ask("POST", f"{REVIEW}/approve", json=given, headers={"Content-Type": "application/x+json"})
+        assert (answer.status_code, len(worked)) == (status, n + 1), n
+        assert len(answer.text) < 1_000
 
 
 def test_reflections_that_wait_are_listed_approved_and_sent_back(client, prefix, ask, using):
