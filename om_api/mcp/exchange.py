@@ -3,18 +3,23 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, MutableMapping
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import msgspec
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 from om_api.client.async_memory import AsyncObservationalMemory
+from om_api.domain.errors import InvalidInputError
+from om_api.domain.learned import learned
+from om_api.domain.texts.surrogates import decode_json
 from om_api.mcp.caller import Caller
 from om_api.mcp.prompt import GUIDANCE
 from om_api.mcp.server import Asking, make_server
 from om_api.mcp.toolbox import Told
 
 Message = MutableMapping[str, Any]
+_LARGE_TOOL = "add_messages"
 
 
 class Exchanged(NamedTuple):
@@ -25,25 +30,58 @@ class Exchanged(NamedTuple):
     body: bytes
 
 
+@learned
 class _Params(msgspec.Struct):
+    name: str = ""
     arguments: msgspec.Raw = msgspec.Raw()
 
 
+@learned
 class _ToolCall(msgspec.Struct):
     method: Literal["tools/call"]
     params: _Params
 
 
-def size_without_arguments(body: bytes) -> int:
-    """Bytes of a request without the arguments of a tool call, which our own models check.
+@learned
+class _Turn(msgspec.Struct, forbid_unknown_fields=True):
+    role: str
+    content: str
+    id: str | None = None
 
-    The SDK checks everything else, and reports each item of a list: it must be small.
+
+@learned
+class _AddMessages(msgspec.Struct, forbid_unknown_fields=True):
+    messages: list[_Turn] | str
+    resource_id: str | None = None
+    thread_id: str | None = None
+
+
+def check_large(body: bytes, most: int) -> None:
+    """Raise InvalidInputError for a large request that the SDK cannot parse quickly, as it does on the event loop.
+
+    Only the arguments of `add_messages` may take more than `most` bytes, and they must consist of few long texts.
     """
     try:
-        call = msgspec.json.decode(body, type=_ToolCall)
+        params = decode_json(body, partial(msgspec.json.decode, type=_ToolCall)).params
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return len(body)
-    return len(body) - len(bytes(call.params.arguments))
+        params = _Params()
+    arguments = bytes(params.arguments)
+    if (size := len(body) - len(arguments)) > most:
+        raise InvalidInputError(
+            f"the request is too large: {size:,} bytes without a tool's arguments (maximum {most:,}); send one call"
+        )
+    if params.name != _LARGE_TOOL:
+        raise InvalidInputError(
+            f"the request is too large: {len(body):,} bytes (maximum {most:,}); only {_LARGE_TOOL} takes more"
+        )
+    try:
+        found = decode_json(arguments, partial(msgspec.json.decode, type=_AddMessages)).messages
+        if isinstance(found, str):
+            decode_json(found.encode(), partial(msgspec.json.decode, type=list[_Turn]))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise InvalidInputError(
+            f"arguments of {_LARGE_TOOL}: {error}; send a smaller call, as its schema says"
+        ) from None
 
 
 class StatelessExchange:

@@ -2,20 +2,23 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 
 import msgspec
 from fastapi import APIRouter, HTTPException, Request, Response
 
 from om_api.client.async_memory import AsyncObservationalMemory
 from om_api.domain.api_keys import Role
+from om_api.domain.errors import InvalidInputError
 from om_api.domain.extras import missing
 from om_api.http.requests.guard import Guarded, Handler, key_of, needs
 from om_api.http.requests.replies import reply
 from om_api.http.serving.limits import MAX_CALL, SMALL_BODY
+from om_api.http.serving.shares import SHARE
 
 try:
     from om_api.mcp.caller import Caller, caller_of
-    from om_api.mcp.exchange import StatelessExchange, size_without_arguments
+    from om_api.mcp.exchange import StatelessExchange, check_large
 except ModuleNotFoundError as error:
     _LACKING = str(missing(error, "mcp"))
 else:
@@ -80,11 +83,11 @@ async def answer(request: Request) -> Response:
     )
     exchange: StatelessExchange = request.app.state.mcp
     asked = await request.body()
-    if len(asked) > SMALL_BODY and (size := size_without_arguments(asked)) > SMALL_BODY:
-        raise HTTPException(
-            413,
-            f"the request is too large: {size:,} bytes without a tool's arguments (maximum {SMALL_BODY:,}); send one call",
-        )
+    if len(asked) > SMALL_BODY:
+        try:
+            await SHARE.get().work(partial(check_large, asked, SMALL_BODY))
+        except InvalidInputError as error:
+            raise HTTPException(413, str(error)) from None
     status, headers, body = await exchange.answer(request.scope, asked)
     return Response(body, status, headers)
 

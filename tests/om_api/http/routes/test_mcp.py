@@ -1,5 +1,7 @@
 """/mcp: the same keys, roles, rates and shares as everywhere else, and no memory of who asked before."""
 
+import json
+
 import pytest
 from refusals import problem
 from served import serving
@@ -107,6 +109,26 @@ def test_rates_push_limits_and_limits_of_bodies_count_here_too(app, ring, using)
         for method in ("tools/call", "initialize"):
             refused = using("writer", "harold")("POST", "/mcp", json=request(method, **params), headers=ACCEPT)
             assert "without a tool's arguments" in problem(refused, 413)["detail"]
+
+
+def test_only_messages_of_add_messages_may_be_large_and_they_are_checked_in_a_thread(using, monkeypatch):
+    worked, work = [], Share.work
+    monkeypatch.setattr(Share, "work", lambda share, job: worked.append(job) or work(share, job))
+    turn, lists = {"role": "user", "content": "x" * SMALL_BODY}, [[]] * SMALL_BODY
+    encoded = json.dumps([turn])
+    for name, given, status in (
+        ("recall", {"query": "x" * SMALL_BODY}, 413),
+        ("add_messages", {"messages": lists}, 413),
+        ("add_messages", {"messages": json.dumps(lists)}, 413),
+        ("add_messages", {"messages": [turn], "pad": lists}, 413),
+        ("add_messages", {"messages": [turn]}, 200),
+        ("add_messages", {"messages": encoded}, 200),
+    ):
+        worked.clear()
+        body = request("tools/call", name=name, arguments={"thread_id": "t-1", **given})
+        answer = using("writer", "harold")("POST", "/mcp", json=body, headers=ACCEPT)
+        assert (answer.status_code, len(worked) > 0) == (status, True), name
+        assert status != 200 or not answer.json()["result"].get("isError")
 
 
 def test_what_is_sent_counts_as_what_its_key_has_in_flight_and_what_is_heavy_is_taken_up_aside(
