@@ -6,7 +6,7 @@ from itertools import chain
 import structlog
 
 from om_api.context.view import local_time
-from om_api.domain.errors import InvalidInputError, OMError, StoreError
+from om_api.domain.errors import InvalidInputError, OMError, QuotaReachedError, StoreError
 from om_api.domain.events import Event
 from om_api.domain.kept.extractors import SHARED
 from om_api.domain.notes.activations import alone
@@ -56,19 +56,32 @@ class Sharing:
     def _share(self, state: ScopeState, target: ComposedMemory, news: Sequence[Stored]) -> bool:
         if self._services.settings.for_agent(target.resource).read_only:
             raise StoreError(f"{target.resource} is read_only: nothing is shared with it", stored=False)
-        added, epoch = False, state.record.epoch
+        added, epoch, refused = False, state.record.epoch, list[Observation]()
         # recorded first, because a copy is taken back if its source's record does not name the target
         self._run(copies.note_shared(self._services.keys, state.scope, epoch, target.resource, 0))
         for each in news:
             made = self._copy(state, target, each.observation)
             if made:
-                did = self._run(copies.share(self._services.keys, target.resource, made))
+                try:
+                    did = self._run(copies.share(self._services.keys, target.resource, made))
+                except QuotaReachedError:  # skipped for good: a retry would fill the target later
+                    refused.append(made)
+                    did = Outcome.REST
                 if did not in {Outcome.ADDED, Outcome.REST}:
                     raise StoreError(_why(target.resource, did), stored=False)
                 if did is Outcome.ADDED:
                     self._told(target.resource, made)
                     added = True
             self._run(copies.note_shared(self._services.keys, state.scope, epoch, target.resource, each.seq))
+        if refused:
+            tokens = sum(each.tokens for each in refused)
+            _log.warning(
+                "share_quota_reached",
+                scope=str(state.scope),
+                target=target.resource,
+                observations=len(refused),
+                tokens=tokens,
+            )
         reached = max([state.record.seq, *(each.seq for each in news[-1:])])  # what else has a number was removed
         self._run(copies.note_shared(self._services.keys, state.scope, epoch, target.resource, reached))
         return added

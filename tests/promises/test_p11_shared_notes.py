@@ -1,6 +1,7 @@
 """P11, shared notes: what is decided is told to a shared memory once, whatever crashes, and goes when its source goes."""
 
 import pytest
+from structlog.testing import capture_logs
 from world import World
 
 from om_api.cli.commands.acl import AclRequest
@@ -107,6 +108,20 @@ def test_it_is_shared_once_whatever_is_repeated_or_crashes_between(house, monkey
     observe(world)
     assert len(seen) > 1
     assert len(world.om.observations("team")) == 1
+
+
+def test_a_source_that_shares_too_much_is_skipped_and_logged(house, monkeypatch):
+    monkeypatch.setattr(copies, "MOST_TOKENS", 80)
+    world = house(answer("We ship in May"), answer("We ship in June " * 20), answer("Bo leads"))
+    with capture_logs() as logs:
+        for _ in range(3):
+            observe(world)
+        world.sweep()
+    texts = [each.text.partition("harold: ")[2] for each in world.om.observations("team")]
+    assert texts == ["We ship in May", "Bo leads"]
+    (log,) = [each for each in logs if each["event"] == "share_quota_reached"]
+    assert (log["scope"], log["target"], log["observations"]) == ("harold", "team", 1)
+    assert log["tokens"] > 80
 
 
 def test_share_joins_broken_lines_skips_empty_ones_and_redacts_no_owner(house, client, prefix, tmp_path):

@@ -12,6 +12,7 @@ import msgspec
 
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.histories.retraction import marks_of_hex
+from om_api.domain.kept.extractors import SHARED
 from om_api.domain.message_size import check_member
 from om_api.domain.message_tokens import Count
 from om_api.domain.notes.activations import tokens_of_text
@@ -151,7 +152,7 @@ class ImportValidator:
             check_name(observation.group)
         if observation.shared_from and self.head.resource != self.resource:  # its source shared it with another memory
             member = msgspec.json.encode(msgspec.structs.replace(observation, shared_from=None))
-        member, tokens = self._recounted(member, observation)
+        member, tokens = self._checked(member, observation)
         if line.replaced_by is not None:
             if not 0 < line.replaced_by <= memory.generation:
                 raise InvalidInputError(
@@ -165,13 +166,20 @@ class ImportValidator:
         self.staging.put(self.of.observations(scope), line.seq, member)
         self.totals["observations"] += 1
 
-    def _recounted(self, member: bytes, observation: Observation) -> tuple[bytes, int]:
-        """An observation with the tokens that its text has, whatever the file says, and these."""
+    def _checked(self, member: bytes, observation: Observation) -> tuple[bytes, int]:
+        """An observation with the tokens that its text has, whatever the file says, and this number.
+
+        The section that workers share with other memories is left out: it was shared where it was made, or not.
+        """
         _whole(observation.tokens, "tokens")
-        counted = tokens_of_text(observation, observation.text, self.count)
-        if counted != {"tokens": observation.tokens, "wrapper_tokens": observation.wrapper_tokens}:
-            member = _changed(member, counted)
-        return member, counted["tokens"]
+        changes: dict[str, Any] = tokens_of_text(observation, observation.text, self.count)
+        tokens = changes["tokens"]
+        if SHARED in observation.extracted:
+            changes["extracted"] = {name: found for name, found in observation.extracted.items() if name != SHARED}
+        stored = as_observation(member)
+        if any(getattr(stored, name) != value for name, value in changes.items()):
+            member = _changed(member, changes)
+        return member, tokens
 
     def _once(self, name: str) -> None:
         if name in self._observed:
@@ -191,7 +199,7 @@ class ImportValidator:
         _reckoned(fields, "tokens", "messages", "attempts", *{"crashed"} & fields.keys())
         if chunk.ready and chunk.observation:
             made = msgspec.structs.replace(as_observation(chunk.observation), wrapper_tokens=0)  # it is not in force
-            fields["observation"], _ = self._recounted(chunk.observation, made)
+            fields["observation"], _ = self._checked(chunk.observation, made)
         self._once(name)
         self._chunks[name] = chunk
         memory.chunk_tokens += _whole(chunk.tokens, "tokens")
@@ -368,7 +376,7 @@ def _number(value: float, name: str) -> float:
     return value
 
 
-def _changed(member: bytes, fields: Mapping[str, int]) -> bytes:
+def _changed(member: bytes, fields: Mapping[str, Any]) -> bytes:
     return msgspec.json.encode({**msgspec.json.decode(member), **fields})
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from om_api.domain.errors import NotFoundError, NotPermittedError
+from om_api.domain.errors import NotFoundError, NotPermittedError, QuotaReachedError
 from om_api.domain.message_tokens import Count
 from om_api.domain.note_lines import body
 from om_api.domain.notes.edits import MARKS, one_line
@@ -30,6 +30,8 @@ from om_api.store.memory.reading import stored_scope
 
 ORIGIN = "shared"
 PRIORITY = 3
+MOST_TOKENS = 10_000  # that one memory may share with another in a day, and of what no reflection has taken in yet
+_DAY_MS = 24 * 3_600_000
 
 
 def copy_id(source: SharedFrom, target: str) -> str:
@@ -56,7 +58,9 @@ def _named(at: int, said: str) -> str:
 def share(keys: Keys, target: str, made: Observation) -> Steps[Outcome]:
     """Append a note to another memory, once: `added`, `rest` where it was added before, `busy` while that one is paused.
 
-    `rejected` where each of its threads has a memory of its own. Raises StoreError where it changes faster than it can be read.
+    `rejected` where each of its threads has a memory of its own. Raises StoreError where it changes faster than it can be read,
+    and QuotaReachedError where its source would exceed MOST_TOKENS there. That sum is of the content whose seq the script
+    compares, so two workers cannot exceed it together.
     """
     scope, of = Scope(target), keys.of(target)
     names = [of.scope, of.record(scope), of.tokens, of.observations(scope), of.threads, of.aliases]
@@ -68,12 +72,30 @@ def share(keys: Keys, target: str, made: Observation) -> Steps[Outcome]:
         read = yield from content(keys, scope)
         if made.id in _known(read):
             return Outcome.REST
+        _check_room(read, target, made)
         member = msgspec.json.encode(made)
         args = ["resource", read.epoch, new_id(), new_id(), made.thread_id, member, made.tokens, read.seq]
         done = yield from Verb("add_line", names, args, outcome)
         if done is not Outcome.SUPERSEDED:
             return done
     raise too_fast(scope)
+
+
+def _check_room(read: Content, target: str, made: Observation) -> None:
+    """Raise QuotaReachedError where a copy does not fit in what its source may share with a memory."""
+    if made.shared_from is None:
+        return
+    source, day = made.shared_from.resource, made.created_at - _DAY_MS
+    used = sum(
+        copy.observation.tokens
+        for copy in copies(read)
+        if _source(copy).resource == source and (not copy.reflected or copy.observation.created_at > day)
+    )
+    if used + made.tokens > MOST_TOKENS:
+        raise QuotaReachedError(
+            f"{source} shares too much with {target}: {used + made.tokens:,} tokens; permitted: {MOST_TOKENS:,} in a day,"
+            " and of notes that are not reflected yet"
+        )
 
 
 def shared_up_to(keys: Keys, scope: Scope, targets: Sequence[str]) -> Steps[dict[str, float]]:

@@ -136,14 +136,14 @@ def test_tokens_of_notes_are_counted_whatever_the_file_says(store):
     made = next(json.loads(x["fields"]["observation"]) for x in lines(file) if "observation" in x.get("fields", {}))
     file = rewritten(file, _said("observation", "observation", **false))
     file = rewritten(file, _said("generation", "generation", **false))
-    ready = json.dumps({**made, **false})
+    ready = json.dumps({**made, "wrapper_tokens": 10**12})
     file = rewritten(file, lambda found: [_with_observation(line, ready) for line in found])
     cleared(store)
     import_(store, file)
 
     of = store.keys.of("harold")
     assert [each.observation.text_tokens for each in store.run(reading.observations(store.keys, HAROLD))] == [5, 5]
-    assert json.loads(store.client.hget(of.chunk("c4"), "observation"))["tokens"] == made["tokens"]
+    assert json.loads(store.client.hget(of.chunk("c4"), "observation")) == made
     assert record(store).reflection_tokens == 3
 
 
@@ -153,6 +153,19 @@ def test_a_memory_whose_record_is_garbled_can_be_cleared(store):
     store.client.hset(of.record(HAROLD), mapping={"pool_seq": "nan", "shared|bob": "x"})
     store.client.hset(of.chunk("c5"), mapping={"tokens": "nan", "messages": "x"})
     cleared(store)
+
+
+def test_an_import_drops_what_its_observations_would_share(store):
+    filled(store)
+    kept = {"contacts": ["Bo"]}
+    file = rewritten(
+        exported(store), _said("observation", "observation", extracted={**kept, "shared": {"facts": ["x"]}})
+    )
+    cleared(store)
+    import_(store, file, "bob")
+    assert [each.observation.extracted for each in store.run(reading.observations(store.keys, Scope("bob")))] == [
+        kept
+    ] * 2
 
 
 def test_a_memory_that_is_imported_under_another_name_has_no_ties_to_what_was_shared(store):

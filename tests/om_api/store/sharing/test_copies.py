@@ -1,8 +1,10 @@
 """What is shared with a memory: appended once whoever does it, and known to be gone when its source is."""
 
 import msgspec
+import pytest
 from scene import interrupted, observed
 
+from om_api.domain.errors import QuotaReachedError
 from om_api.domain.values import Observation, Outcome, Scope, SharedFrom
 from om_api.store.memory import reading
 from om_api.store.sharing import copies
@@ -33,6 +35,21 @@ def test_a_note_is_appended_once_and_of_two_who_share_at_once_the_second_finds_i
 
     assert done is Outcome.REST
     assert [each.created_at for each in shared(store)] == [1, 1]
+
+
+def test_a_source_shares_no_more_than_its_quota_and_others_still_may(store):
+    """Two at once fit alone: the script compares the seq, and the second finds the first."""
+    half = copies.MOST_TOKENS // 2 + 1
+    sharing = copies.share(store.keys, "team", note("c2", tokens=half))
+    first = copies.share(store.keys, "team", note("c1", tokens=half))
+    with pytest.raises(QuotaReachedError, match="harold shares too much with team: 10,002 tokens; permitted: 10,000"):
+        store.run(interrupted(sharing, "add_line", lambda: store.run(first)))
+    other = SharedFrom(resource="ada", observation="c1")
+    assert (
+        store.run(copies.share(store.keys, "team", note("c3", tokens=half, shared_from=other, id="c3")))
+        is Outcome.ADDED
+    )
+    assert store.run(copies.share(store.keys, "team", note("c4", tokens=half - 2))) is Outcome.ADDED
 
 
 def test_a_paused_memory_takes_nothing_and_one_for_each_thread_neither(store):
