@@ -167,6 +167,8 @@ def _settings(settings: Settings) -> Iterator[Finding]:
     for problem in settings.problems:
         do = "correct it (om config check); processes that run keep what it said before"
         yield Finding(WARNING, "settings", f"{problem.file}: {problem.text}", do)
+    for hidden in settings.loaded.hidden():
+        yield Finding(NOTE, "settings", str(hidden), f"om config set {hidden.agent} with each that should apply")
     if not settings.problems:
         yield Finding(OK, "settings", f"in force, {amount(len(settings.agents()), 'override')}")
 

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from om_api.domain.errors import SettingsError
-from om_api.settings.catalogue import BASE_FILE, SYSTEM_WIDE
+from om_api.settings.catalogue import BASE_FILE, SYSTEM_WIDE, dotted, owner_of
 from om_api.settings.composed_memories import Consent, Links, consented, leads_back, links_of, why_not
 from om_api.settings.documents import plain
 from om_api.settings.files import Stamp, is_one, match
+from om_api.settings.sections.fields import SettingOwner
 from om_api.settings.sources import Effective, Layer, compose
 from om_api.settings.stored_layers import ORIGIN, StoredLayers, StoredTexts, layer_of_entry, origin_of
 
@@ -41,6 +42,18 @@ def lines_of(file: Path | str | None, error: str) -> list[str]:
 def one_line(file: Path | str | None, text: str) -> FileProblem:
     """A problem of a file, printable whatever its name and the text hold."""
     return FileProblem(plain(str(file), _LONGEST_PATH), plain(text, _LONGEST_PROBLEM))
+
+
+class HiddenSettings(NamedTuple):
+    """Administrators' settings of a glob's file that an agent lacks, because its own file is in force instead."""
+
+    agent: str
+    glob: str
+    keys: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """The fault in one line."""
+        return f"{self.agent} has its own file, so these settings of {self.glob} do not apply: {', '.join(self.keys)}"
 
 
 class Base(NamedTuple):
@@ -110,6 +123,18 @@ class Loaded(NamedTuple):
         """The links with consent between agents that state `compose` themselves, in a file or in the store."""
         files = composed_in({name: own_layer(effective) for name, effective in self.agents.items()})
         return consented({**files, **composed_in(self.stored.layers)}, self.consent)
+
+    def hidden(self) -> list[HiddenSettings]:
+        """Administrators' settings that agents lack, because their own file leaves them out and hides that of a glob."""
+        globs = [name for name in self.agents if not is_one(name)]
+        found = list[HiddenSettings]()
+        for name, effective in self.agents.items():
+            glob = match(name, globs) if is_one(name) else None
+            lacking = own_layer(self.agents[glob]).keys() - own_layer(effective).keys() if glob else ()
+            keys = sorted(dotted(key) for key in lacking if owner_of(key) is SettingOwner.ADMINISTRATOR)
+            if glob and keys:
+                found.append(HiddenSettings(name, glob, tuple(keys)))
+        return found
 
     def of_store(self) -> tuple[FileProblem, ...]:
         """What is wrong with the layer in the store."""

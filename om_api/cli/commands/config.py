@@ -96,24 +96,30 @@ def check(target: Target, folder: Path | None, as_json: bool) -> None:
 
     Prints every problem of every file, and files and folders that are not read. Exit code 1 if there is one, else 0. Warns of
     links in compose that the other memory does not permit in its files; the store, which may hold its consent, is not read.
+    Warns of agents whose own file leaves out administrators' settings of the glob that would apply without it.
     """
-    problems, unshared = _problems(target, folder), _unshared(target, folder)
+    problems = _problems(target, folder)
     if as_json:
         print_json([problem._asdict() for problem in problems])
     for problem in () if as_json else problems:
         click.echo(_line(problem))
-    for agent, other, key in unshared:
-        note(f"warning: unshared: compose of {agent} names {other}, but {lacking_consent(agent, other, key)}")
+    for warning in _warnings(target, folder):
+        note(f"warning: {warning}")
     if problems:
         sys.exit(1)
     note("no problems")
 
 
-def _unshared(target: Target, folder: Path | None) -> list[tuple[str, str, str]]:
-    """The links of files to which the other memory's files do not consent; `*` is every agent without a file."""
+def _warnings(target: Target, folder: Path | None) -> list[str]:
+    """Links to which the other memory's files do not consent, and settings of globs that an own file hides."""
     with suppress(SettingsError):
         settings = target.load(folder or target.folder, strict=False)
-        return [(name, *link) for name in ("*", *settings.agents()) for link in settings.links(name).refused]
+        links = [(name, *link) for name in ("*", *settings.agents()) for link in settings.links(name).refused]
+        unshared = [
+            f"unshared: compose of {agent} names {other}, but {lacking_consent(agent, other, key)}"
+            for agent, other, key in links
+        ]
+        return [*unshared, *(f"hidden: {each}" for each in settings.loaded.hidden())]
     return []
 
 

@@ -47,6 +47,17 @@ def test_a_check_warns_of_links_that_the_other_memory_does_not_permit(bare, fold
     assert "unshared" not in bare("config", "check").stderr
 
 
+def test_a_check_names_settings_of_a_glob_that_an_own_file_hides(bare, folder):
+    glob, own = folder / "agents" / "worker-*" / "memory.yaml", folder / "agents" / "worker-7" / "memory.yaml"
+    own.parent.mkdir()
+    glob.write_text("observational_memory: {budget: {calls_per_day: 10}, priority: 1.0, ttl_days: 9}\n")
+    hidden = "worker-7 has its own file, so these settings of worker-* do not apply: budget.calls_per_day"
+    for stated, is_hidden in (("priority: 1.0", True), ("priority: 1.0, budget: {calls_per_day: 20}", False)):
+        own.write_text(f"observational_memory: {{{stated}}}\n")
+        said = bare("config", "check")
+        assert (said.exit_code, f"{hidden}\n" in said.stderr) == (0, is_hidden), stated
+
+
 BROKEN = """
 nonsense: 1
 observational_memory:
