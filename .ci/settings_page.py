@@ -19,6 +19,7 @@ from om_api.settings.catalogue import (
 from om_api.settings.documents import LONGEST_NUMBER, MOST_BYTES, MOST_LEVELS, MOST_VALUES
 from om_api.settings.sections.fields import format_duration
 from om_api.store.fleet.stored_settings import MOST as STORED
+from om_api.store.fleet.stored_settings import MOST_BYTES_OF_A_KEY, MOST_OF_A_KEY
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
@@ -107,10 +108,17 @@ administrators. Workers and `om api`
 look every second or two, in one round trip that brings nothing where nothing changed; `om config show harold` tells
 `store harold` as the origin. What could not be in force is passed over as a broken file is: what was in force stays,
 `om doctor` and `om stats` tell, nobody stops. Up to {STORED:,} entries are read.
+Of these, one API key may have saved {MOST_OF_A_KEY:,}, with {MOST_BYTES_OF_A_KEY:,} bytes in all; an entry counts against the
+key that saved it last. The command line and files have no such limit.
 
 Only one file and one entry hold for an agent: its own, else that of the longest glob that fits. So a new one begins as a copy
 of the glob's that was in force, and says so; with an API key not where the glob states what belongs to administrators, since
 the copy would not follow it. A file or an entry that states nothing any more is removed.
+
+**A glob's file does not reach an agent that has its own file**, even if the own file states other settings, and even if an API
+key created it before the glob's file existed. State what must apply to every agent in the base file or the environment. `om
+config check` warns of agents whose own file leaves out administrators' settings of the glob that would apply without it, and
+`om doctor` lists them. Add these settings with `om config set <agent>`, or remove the agent's file.
 
 Agents do not read the store's layer. What a memory goes by is recorded in the memory by workers, and clients of every
 language go by the record: thresholds, and the room, zone and recall of a context. What a Python client decides by itself

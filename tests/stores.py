@@ -21,7 +21,7 @@ T = TypeVar("T")
 Row = TypeVar("Row")
 _LIVING = re.compile(
     r":\{[^}]+\}:(scope|tokens|threads|aliases|rejected|working|redacted|archived|(messages|known|thread|chunk|sealed|segment|reflected):.+|(record|chunks|observations|reflections)(:.+)?)"
-    r"|:(due:.+|(adopt|resources)(:[0-9]+:[0-9]+)?|partitions|reviews|archivable|archive|settings|keys(:used:.+)?|messages:.+|webhooks:.+|webhook:[^:]+:(waiting|arrived|deliveries|figures):.+)"
+    r"|:(due:.+|(adopt|resources)(:[0-9]+:[0-9]+)?|partitions|reviews|archivable|archive|settings(:by:.+)?|keys(:used:.+)?|messages:.+|webhooks:.+|webhook:[^:]+:(waiting|arrived|deliveries|figures):.+)"
     r"|:store:(roots|\{[^}]+\}:(items|expiring|namespaces))"
 )
 

@@ -82,13 +82,13 @@ class AppState(NamedTuple):
         """Count a request of a key; 0.0, or in how many seconds it may be made."""
         return await self.connection.run(request_pace.take(self.keys, key))
 
-    async def save_settings(self, planned: PlannedChange) -> bool:
-        """Save a change of settings, and take it up; False where another one was first."""
+    async def save_settings(self, planned: PlannedChange, by: str) -> bool:
+        """Save a change of settings made with the API key `by`, and take it up; False where another one was first."""
         if planned.file:
             saved = await asyncio.to_thread(save, planned.file, planned.after, planned.version)
         else:
             saved = await self.connection.run(
-                stored_settings.keep(self.keys, planned.agent, planned.before, planned.after, planned.relied_on)
+                stored_settings.keep(self.keys, planned.agent, planned.before, planned.after, planned.relied_on, by)
             )
         await self.refresh()
         return saved

@@ -11,7 +11,7 @@ from om_api.domain.api_keys import Role
 from om_api.domain.errors import InvalidInputError, SettingsError
 from om_api.domain.requests.request_model import FirstFault, RequestModel
 from om_api.http.requests.app_state import AppState, app_state
-from om_api.http.requests.guard import Guarded, needs, owner
+from om_api.http.requests.guard import Guarded, key_of, needs, owner
 from om_api.http.requests.parameters import ResourceId
 from om_api.http.requests.replies import answers, reply
 from om_api.settings.change import ChangedSettings, Effect, NotOwnerError, PlannedChange, WantedChange, plan
@@ -104,7 +104,7 @@ async def change_settings(request: Request, resource: ResourceId, asked: Asked) 
     await state.refresh()
     try:
         planned = await asyncio.to_thread(plan, state.settings, resource, wanted, asked.where, by=owner(request))
-        return reply(planned.told(await _done(state, planned, asked)))
+        return reply(planned.told(await _done(state, planned, asked, key_of(request).id)))
     except NotOwnerError as error:
         raise HTTPException(403, str(error)) from None
     except SettingsError as error:
@@ -112,10 +112,10 @@ async def change_settings(request: Request, resource: ResourceId, asked: Asked) 
 
 
 async def _done(
-    state: AppState, planned: PlannedChange, asked: SettingsChange
+    state: AppState, planned: PlannedChange, asked: SettingsChange, by: str
 ) -> Literal["saved", "unchanged", "dry_run", "superseded"]:
     if asked.version not in {None, planned.version}:
         return "superseded"
     if asked.dry_run or planned.changes_nothing:
         return "dry_run" if asked.dry_run else "unchanged"
-    return "saved" if await state.save_settings(planned) else "superseded"
+    return "saved" if await state.save_settings(planned, by) else "superseded"

@@ -12,6 +12,8 @@ from om_api.store.memory.keys import Keys
 
 MOST = 1_000  # entries
 MOST_BYTES = 4 * 2**20  # of all of them
+MOST_OF_A_KEY = MOST // 4  # entries last saved with one API key
+MOST_BYTES_OF_A_KEY = MOST_BYTES // 4
 _REMOVE = "redis-cli shows it (HGETALL), and removes what is not yours (HDEL, DEL)"
 
 
@@ -25,19 +27,29 @@ def read(keys: Keys, known: StoredTexts) -> Steps[StoredTexts]:
 
 
 def keep(
-    keys: Keys, name: str, was: bytes | None, text: str | None, relied_on: Mapping[str, bytes] = MappingProxyType({})
+    keys: Keys,
+    name: str,
+    was: bytes | None,
+    text: str | None,
+    relied_on: Mapping[str, bytes] = MappingProxyType({}),
+    by: str = "",
 ) -> Steps[bool]:
     """Put a text in the place of the entry that `was` read, None removing it; False if it is another one by now.
 
-    False also if one of the entries that the change relies on is another one, b"" being none. Raises QuotaReachedError where
-    there is no room.
+    False also if one of the entries that the change relies on is another one, b"" being none. An entry counts
+    against the API key `by` that saved it last; without one, as from the command line, only the store's bounds apply. Raises
+    QuotaReachedError where there is no room, in all or of this key.
     """
     others = [word for pair in relied_on.items() for word in pair]
-    arguments = [name, was or b"", text or "", MOST, MOST_BYTES, *others]
-    did = yield from Verb("keep_settings", [keys.settings], arguments, word)
-    if did == "full":
+    bounds = [MOST, MOST_BYTES, by, MOST_OF_A_KEY, MOST_BYTES_OF_A_KEY]
+    arguments = [name, was or b"", text or "", *bounds, *others]
+    did = yield from Verb("keep_settings", [keys.settings, keys.settings_by], arguments, word)
+    if did in {"full", "full_of_key"}:
+        entries, size, of = MOST, MOST_BYTES, ""
+        if did == "full_of_key":
+            entries, size, of = MOST_OF_A_KEY, MOST_BYTES_OF_A_KEY, " of this key"
         raise QuotaReachedError(
-            f"no room for more settings in the store: at most {MOST:,} agents and {MOST_BYTES:,} bytes; remove some first (om"
+            f"no room for more settings in the store: at most {entries:,} agents and {size:,} bytes{of}; remove some first (om"
             " config unset), or use a glob"
         )
     return did == "kept"

@@ -89,6 +89,7 @@ class Keys:
         self.api_keys = f"{prefix}:keys"
         self.api_keys_used = f"{self.api_keys}:used:{{{self.api_keys}}}"  # in the keys' slot
         self.settings = f"{prefix}:settings"
+        self.settings_by = f"{self.settings}:by:{{{self.settings}}}"  # in the settings' slot
         self.probe, self.trials = f"{prefix}:lock:doctor", f"{prefix}:lock:trials"
         self.rates = f"{prefix}:lock:rates"
         self.events, self.audit = f"{prefix}:events", f"{prefix}:audit"

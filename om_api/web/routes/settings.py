@@ -12,7 +12,7 @@ from om_api.domain.api_keys import Role
 from om_api.domain.errors import InvalidInputError, SettingsError
 from om_api.http.requests.app_state import app_state
 from om_api.http.requests.auditing import audit_as
-from om_api.http.requests.guard import owner
+from om_api.http.requests.guard import key_of, owner
 from om_api.http.requests.parameters import ResourceId
 from om_api.settings.change import NotOwnerError, PlannedChange, WantedChange, plan
 from om_api.settings.environment import value_of
@@ -55,7 +55,7 @@ async def change_settings(request: Request, resource: ResourceId) -> Response:
     if form.get("version") != planned.version:  # not seen yet, or not as it is now
         audit_as(request, did="")
         return await _shown(request, resource, form=form, planned=planned)
-    if not await state.save_settings(planned):
+    if not await state.save_settings(planned, key_of(request).id):
         raise InvalidInputError("these settings were changed by somebody else just now: look again, and repeat")
     audit_as(request, of=", ".join(each.key for each in planned.changed))
     told = f"Saved in {planned.place}: workers take it up within seconds."

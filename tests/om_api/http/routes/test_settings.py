@@ -12,6 +12,7 @@ from om_api.settings.catalogue import SETTINGS, dotted, is_system_wide, owner_of
 from om_api.settings.change import WantedChange, plan
 from om_api.settings.sections.fields import Mapped, SettingOwner
 from om_api.settings.stored_layers import layer_of_entry
+from om_api.store.fleet import stored_settings
 
 PATH = "/v1/resources/harold/settings"
 OWN = "observational_memory:\n  # so many\n  observation_threshold: 5000\n"
@@ -135,3 +136,14 @@ def test_a_key_for_both_memories_makes_a_link_and_either_side_ends_it(using):
         False,
     )
     assert (change(bob, "bob", composed_by=[]), left_out()) == (200, True)
+
+
+def test_settings_in_the_store_count_against_the_key_that_saved_them(using, monkeypatch):
+    monkeypatch.setattr(stored_settings, "MOST_OF_A_KEY", 1)
+    body = {"set": {"timezone": "Europe/Oslo"}, "where": "store"}
+    asks = [using("writer", "*"), using("operator", "*")]
+    said = [
+        ask("PATCH", f"/v1/resources/x{n}/settings", json=body) for n, ask in ((1, asks[0]), (2, asks[0]), (3, asks[1]))
+    ]
+    assert [each.status_code for each in said] == [200, 409, 200]
+    assert "at most 1 agents and 1,048,576 bytes of this key" in said[1].json()["detail"]

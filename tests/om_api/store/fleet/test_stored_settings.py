@@ -17,8 +17,8 @@ def read(store, known=StoredTexts()):  # noqa: B008  unchangeable
     return store.run(stored_settings.read(store.keys, known))
 
 
-def keep(store, name, was, text):
-    return store.run(stored_settings.keep(store.keys, name, was and was.encode(), text))
+def keep(store, name, was, text, by=""):
+    return store.run(stored_settings.keep(store.keys, name, was and was.encode(), text, by=by))
 
 
 def test_what_is_kept_is_read_and_what_is_known_is_not_sent_again(store):
@@ -73,6 +73,26 @@ def test_there_is_an_end_to_them_and_those_there_are_can_be_changed(store, monke
         keep(store, "b", TEXT, f"{TEXT} #")
 
     assert keep(store, "b", TEXT, "# other")
+
+
+def test_one_key_cannot_take_every_place_or_byte_of_settings(store, monkeypatch):
+    monkeypatch.setattr(stored_settings, "MOST_OF_A_KEY", 2)
+    monkeypatch.setattr(stored_settings, "MOST_BYTES_OF_A_KEY", 2 * len(f"a{TEXT}") + 2)
+    assert keep(store, "a", None, TEXT, "k1")
+    assert keep(store, "b", None, TEXT, "k1")
+    for name, was, text in (("c", None, "#"), ("b", TEXT, f"{TEXT} ###")):
+        with pytest.raises(QuotaReachedError, match="of this key"):
+            keep(store, name, was, text, "k1")
+    assert keep(store, "c", None, TEXT)  # the command line has no key
+    assert keep(store, "d", None, TEXT, "k2")
+    with pytest.raises(QuotaReachedError, match="of this key"):
+        keep(store, "d", TEXT, "#", "k1")
+    assert keep(store, "b", TEXT, "# other", "k1")
+    assert keep(store, "a", TEXT, None, "k1")
+    assert keep(store, "e", None, TEXT, "k1")
+    for name in ("b", "c", "d", "e"):
+        keep(store, name, read(store).texts[name].decode(), None)
+    assert store.client.exists(store.keys.settings_by) == 0
 
 
 def test_more_than_is_ours_is_not_read_and_said(store):
