@@ -87,7 +87,7 @@ _COMMON = (
     _kind("counted", f"counted(?:{_PART}|-by:ID|:ID)", "hash", expires=True),  # counted:ID is of an older version
     _kind("measured", f"measured{_PART}", "zset", expires=True),
     _kind("keys", r"keys(?::used:\{.+:keys\})?", "hash"),
-    _kind("settings", "settings", "hash"),
+    _kind("settings", r"settings(?::by:\{.+:settings\})?", "hash"),
     _kind("paced", "lock:paced:.+", "list", expires=True),
     _kind("trials", "lock:trials", "zset", expires=True),
     _kind("older", "messages:ID", "zset"),
