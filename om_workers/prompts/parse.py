@@ -60,10 +60,11 @@ def parse_observer(text: str, further_sections: Sequence[str] = (), asked: Answe
     """Read an Observer's reply: all its `observations` blocks in one, or its list items where no block is closed.
 
     Bullets are sorted by time within their dates; thread tags are taken out. `further_sections` are those that were wanted
-    beside the notes. Lines that `asked` takes for no notes are left out, in every section.
+    beside the notes. Lines that `asked` takes for no notes are left out, in every section. Without `asked`, which the
+    built-in observer and hooks do without, nothing is left out and nothing counts as a loop.
     """
     text = shorten_lines(text)
-    if is_degenerate(text):
+    if asked and is_degenerate(text):
         return Observed(degenerate=True, readable=False)
     extracted, text = further.take(text, further_sections)
     task, text = sections.take(text, "current-task")
@@ -124,9 +125,10 @@ def parse_reflector(text: str, further_sections: Sequence[str] = (), asked: Answ
 
     Prose without a date or a block is no memory but an excuse ("I cannot help with that") and gives "". Well-formed
     thread sections stay; anchors such as [O1] or [O1-N2] are taken out, and lines that `asked` takes for no notes.
+    Without `asked` no line is one, and nothing counts as a loop.
     """
     text = shorten_lines(text)
-    if is_degenerate(text):
+    if asked and is_degenerate(text):
         return Reflected(degenerate=True)
     extracted, text = further.take(text, further_sections)
     for name in ("current-task", "suggested-response"):  # whatever it says there, the Observer says it

@@ -23,7 +23,11 @@ _SAYS: dict[UnusableWhy, str] = {
 
 
 class AnswerReader:
-    """Reads the answers to one request of a scope. Every reader raises ModelError (not retryable, `unusable`)."""
+    """Reads the answers to one request of a scope. Every reader raises ModelError (not retryable, `unusable`).
+
+    Only the answers of models are filtered: the built-in observer repeats what the messages say, and a line that they hold
+    sixty times is no loop.
+    """
 
     def __init__(self, events: EventPublisher, scope: Scope, request: Request) -> None:
         self._events, self._scope, self._request = events, scope, request
@@ -32,7 +36,7 @@ class AnswerReader:
 
     def observed(self, reply: Reply) -> Observed:
         """What an Observer noted of the messages of the request."""
-        said = parse_observer(reply.text, self._sections, self._asked)
+        said = parse_observer(reply.text, self._sections, self._filter_of(reply))
         if fault := self._fault(reply, said, self._request.messages):
             self._refuse(reply, *fault)
         return said
@@ -40,7 +44,7 @@ class AnswerReader:
     def observed_by_thread(self, reply: Reply) -> dict[str, Observed]:
         """The usable notes of several threads; raises ModelError if there are none."""
         threads = self._request.threads
-        read = parse_batch(reply.text, threads, self._sections, self._asked)
+        read = parse_batch(reply.text, threads, self._sections, self._filter_of(reply))
         faults = {name: self._fault(reply, said, threads[name]) for name, said in read.items()}
         found = {name: said for name, said in read.items() if not faults[name]}
         if not found:
@@ -49,7 +53,7 @@ class AnswerReader:
 
     def reflected(self, reply: Reply, further_sections: Sequence[str]) -> Reflected:
         """What a Reflector made of the notes of the request."""
-        said = parse_reflector(reply.text, further_sections, self._asked)
+        said = parse_reflector(reply.text, further_sections, self._filter_of(reply))
         if said.degenerate:
             self._refuse(reply, "loop")
         if not said.text.strip():
@@ -57,6 +61,9 @@ class AnswerReader:
                 return parse_reflector(reply.text, further_sections)  # the notes say nothing either
             self._refuse(reply, *(_of_hollow(said.hollow) or _of_text(reply.text) or ("empty", "")))
         return said
+
+    def _filter_of(self, reply: Reply) -> AnswerFilter | None:
+        return None if reply.model == EXTRACTIVE else self._asked
 
     def _fault(self, reply: Reply, said: Observed, messages: Iterable[Message]) -> tuple[UnusableWhy, str] | None:
         """Why notes cannot be used, with a quote that may be shown; None if they can."""

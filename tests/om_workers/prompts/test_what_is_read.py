@@ -8,6 +8,7 @@ from transcripts import call, message
 from om_api.domain.kept.extractors import KNOWN, Extractor
 from om_api.domain.tokens import estimate
 from om_workers.prompts import evidence, further
+from om_workers.prompts.answer_filter import AnswerFilter
 from om_workers.prompts.evidence import Evidence
 from om_workers.prompts.facts import Fact, FactKind, facts, leading
 from om_workers.prompts.nothing import says_nothing
@@ -150,15 +151,15 @@ def test_honest_repetition_is_accepted_and_a_loop_is_told_and_all_of_it_discarde
         [*["a line of just about a hundred characters that is repeated, but only a few times in one run"] * 90, *numbered(30)],
     ]:  # fmt: skip
         text = observations(*lines)
-        assert not parse_observer(text).degenerate, lines
-        assert not parse_reflector(text).degenerate, lines
+        assert not parse_observer(text, asked=AnswerFilter()).degenerate, lines
+        assert not parse_reflector(text, asked=AnswerFilter()).degenerate, lines
     for lines in [
         FIVE * 20, ["a line of eighty-five characters that comes again and again as if it never would end."] * 300,
         [f"line {n} of a long block, different from the other {n * 37} lines" for n in range(21)] * 62,
         ["* 🟡 ran a tool", "* 🟡 read a file"] * 400, ["ha"] * 6000, [*numbered(5), "and so on " * 900],
     ]:  # fmt: skip
         text = observations(*lines) + "\n<current-task>\nx\n</current-task>"
-        observed, reflected = parse_observer(text), parse_reflector(text)
+        observed, reflected = (read(text, asked=AnswerFilter()) for read in (parse_observer, parse_reflector))
         assert (observed.degenerate, observed.text, observed.current_task, observed.readable) == (True, "", "", False)
         assert (reflected.degenerate, reflected.text, reflected.patterns) == (True, "", ()), lines
 
@@ -244,7 +245,7 @@ def test_each_section_is_read_as_an_answer_of_its_own_and_sections_are_found_how
     for text in ("", "I cannot help with that.", "* x\n* y", reply("* x"), '<thread id="a">\n* x'):
         assert parse_batch(text, ["a"]) == {}, text
     loop = ["a line of eighty-five characters that comes again and again as if it never would end."] * 300
-    read = parse_batch(reply(section("a", "* 🔴 " + "x" * 71_000), section("b", *loop), section("c", "* z")), "abc")
+    read = parse_batch(reply(section("a", "* 🔴 " + "x" * 71_000), section("b", *loop), section("c", "* z")), "abc", (), AnswerFilter())
     assert read["a"].text.endswith(" ... [truncated]")
     assert [read[name].degenerate for name in "abc"] == [False, True, False]
     assert read["b"].text == ""

@@ -5,15 +5,18 @@ import threading
 from types import SimpleNamespace
 
 import pytest
+from msgspec.structs import replace
 from rewrites import NOTES, PLANTED
 from snapshots import count as words
+from transcripts import AT, message
 from world import World, wait_until
 
 from om_api.domain.errors import ModelError
 from om_api.domain.values import Outcome, Scope
 from om_api.store.reviews.drafts import reflection_input
+from om_workers.llm.extractive import Extractive
 from om_workers.llm.scripted import Scripted
-from om_workers.prompts.render import reflector_request
+from om_workers.prompts.render import observer_request, reflector_request
 from om_workers.work.answers import AnswerReader
 from om_workers.work.committing import Thought
 from om_workers.work.condensing import Condensing, Task
@@ -86,6 +89,18 @@ def test_what_is_empty_looping_or_an_excuse_presses_harder_and_is_no_candidate()
         with pytest.raises(ModelError, match="stays as it is") as caught:
             condensing(Scripted(*[bad] * 4)).condense()
         assert not caught.value.retryable, bad
+
+
+def test_the_built_in_observer_is_in_no_loop_where_the_messages_repeat_a_line():
+    said = "Please run the nightly report for the Vienna office again."
+    told = [message(said, at=AT + 86_400_000 * n, tokens=50) for n in range(60)]
+    request = observer_request(told, [], instruction=None, timezone="UTC", temperature=0, timeout=1, previous_tokens=0,
+                               count=words)  # fmt: skip
+    reply = Extractive().complete(request)
+    events = SimpleNamespace(answer_unusable=lambda *_: None)
+    assert AnswerReader(events, Scope("harold"), request).observed(reply).text.count("nightly report") > 20
+    with pytest.raises(ModelError, match="scripted was caught in a loop"):
+        AnswerReader(events, Scope("harold"), request).observed(replace(reply, model="scripted"))
 
 
 def test_a_model_that_fails_later_leaves_what_was_good_before():
