@@ -245,7 +245,9 @@ def test_each_section_is_read_as_an_answer_of_its_own_and_sections_are_found_how
     for text in ("", "I cannot help with that.", "* x\n* y", reply("* x"), '<thread id="a">\n* x'):
         assert parse_batch(text, ["a"]) == {}, text
     loop = ["a line of eighty-five characters that comes again and again as if it never would end."] * 300
-    read = parse_batch(reply(section("a", "* 🔴 " + "x" * 71_000), section("b", *loop), section("c", "* z")), "abc", (), AnswerFilter())
+    read = parse_batch(
+        reply(section("a", "* 🔴 " + "x" * 71_000), section("b", *loop), section("c", "* z")), "abc", (), AnswerFilter()
+    )
     assert read["a"].text.endswith(" ... [truncated]")
     assert [read[name].degenerate for name in "abc"] == [False, True, False]
     assert read["b"].text == ""
