@@ -39,7 +39,7 @@ _DEADLY = "whoever tried to observe it ended, or could not store what was noted"
 _HARMLESS = Message(id="om-harmless", role="user", content="My name is Ada, and I live in Graz.")
 
 
-_SILENCE = Reply(text="", model="")
+_SILENCE = Reply(text="", model="")  # about messages that hooks left out
 _COOLS_S = 60  # what a hook refuses is paid for each time: no model is asked for its agent so long
 
 
@@ -180,7 +180,8 @@ class Observer:
         began = self._services.events.observing(read.scope, read.summary)
         try:
             with self._given_back(read):
-                reply, observed = self._ask(read.scope, read.heard, before, task, read.shown, read.kept)
+                request = self._request(read.scope, read.heard, before, task, read.shown, read.kept)
+                reply, observed = self._ask(read.scope, request) if read.heard else (_SILENCE, Observed())
         except ModelError as error:
             too_long = isinstance(error, TooLongError) and len(read.messages) > 1  # its halves may fit
             if not too_long and (error.retryable or attempts < limit):
@@ -201,18 +202,7 @@ class Observer:
         reply = self._services.registry.extractive.complete(request)
         return reply, parse_observer(reply.text, [each.slug for each in request.extractors])
 
-    def _ask(
-        self,
-        scope: Scope,
-        messages: Sequence[Message],
-        before: Sequence[str] = (),
-        task: str = "",
-        known: Shown = NOTHING_SHOWN,
-        kept: Mapping[str, Any] | None = None,
-    ) -> tuple[Reply, Observed]:
-        if not messages:  # hooks left out all of them
-            return _SILENCE, Observed()
-        request = self._request(scope, messages, before, task, known, kept)
+    def _ask(self, scope: Scope, request: Request) -> tuple[Reply, Observed]:
         read = AnswerReader(self._services.events, scope, request).observed
         return self._services.models.ask(scope.resource, self._services.agent(scope).observer_models, request, read)
 
@@ -324,7 +314,8 @@ class Observer:
             return
         try:
             with self._given_back(read):
-                self._ask(read.scope, [msgspec.structs.replace(_HARMLESS, at=read.messages[0].at)])
+                harmless = msgspec.structs.replace(_HARMLESS, at=read.messages[0].at)
+                self._ask(read.scope, self._request(read.scope, [harmless]))
         except ModelError as error:
             fault = error if error.retryable else ModelError(isolation.of_the_model(reason, error), why=error.why)
             self._again(read, fault)

@@ -173,7 +173,7 @@ def _further_properties_fit(validator: Any, permitted: Any, value: object, schem
     yield from Draft202012Validator.VALIDATORS["additionalProperties"](validator, permitted, value, named) or ()
 
 
-def _items_are_unique(_: Any, wanted: bool, value: object, __: Any) -> Iterator[ValidationError]:  # noqa: FBT001
+def _items_are_unique(_: Any, wanted: Any, value: object, __: Any) -> Iterator[ValidationError]:
     """As in jsonschema, where each item that cannot be sorted is compared with every other one."""
     if wanted and isinstance(value, list) and len({*map(_hashable, value)}) < len(value):
         yield ValidationError(f"{value!r} has non-unique elements")

@@ -23,10 +23,10 @@ class RequestRate(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> "RequestRate":
-        """Read a rate such as 60/m; raises InvalidInputError for what is none."""
+        """Read a rate such as 60/m; raises InvalidInputError for other texts."""
         found = _RATE.fullmatch(text)
         if not found or not 1 <= int(found[1]) <= MOST:
             raise InvalidInputError(
-                f"{text[:40]!r} is no rate: say 1 to {MOST:,} requests in a second, minute, hour or day, such as 60/m"
+                f"invalid rate: {text[:40]!r}; state 1 to {MOST:,} requests in a second, minute, hour or day, such as 60/m"
             )
         return cls(int(found[1]), _UNITS[found[2]])
