@@ -122,7 +122,8 @@ def test_a_signal_stops_everything_cleanly_and_the_data_is_there_again(start, tm
     with one.memory() as om:
         om.add_message(HELLO)
     assert f"export OM_ARCHIVE__URL=sqlite:///{tmp_path / '.om' / 'archive.db'}" in one.text
-    assert len(one.pids()) == 6
+    wait_until(lambda: one.pids("watchdog_process"), "the worker's watchdog", 60)
+    assert len(one.pids()) == 7, "om up, its store, worker, watchdog, beat, Flower and API"
     assert (one.stop(number), one.pids()) == (0, [])
     with Embedded(tmp_path / ".om", int(one.place.rpartition(":")[2])), one.memory() as om:
         assert [message.content for message in om.get_context("t-1", "harold").messages] == ["hello"]
