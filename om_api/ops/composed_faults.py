@@ -4,11 +4,12 @@ from collections import defaultdict
 from collections.abc import Collection
 from typing import NamedTuple
 
+from om_api.domain.errors import StoreError
 from om_api.settings import Settings
 from om_api.settings.composed_memories import lacking_consent
 from om_api.settings.files import is_one
 from om_api.store.driver.replies import as_bool, as_bytes
-from om_api.store.driver.steps import Steps, batch, by_name, if_permitted
+from om_api.store.driver.steps import Steps, batch, by_name
 from om_api.store.fleet import acl
 from om_api.store.memory.keys import Keys
 
@@ -29,7 +30,7 @@ class ComposedFault(NamedTuple):
 def composed_faults(settings: Settings, keys: Keys, known: Collection[str]) -> Steps[list[ComposedFault]]:
     """Faults of the links of all agents that have settings or are in `known`.
 
-    They are: links without consent, memories for each thread, empty memories, and Redis users with too few or too many rights.
+    They are: links without consent, memories for each thread, and empty memories.
     """
     agents = list(dict.fromkeys([*filter(is_one, settings.agents()), *known]))[:_MOST]
     links = {name: settings.links(name) for name in agents}
@@ -45,7 +46,16 @@ def composed_faults(settings: Settings, keys: Keys, known: Collection[str]) -> S
     )
     found = [unshared(name, *each) for name, found in links.items() for each in found.refused]
     found += [fault for name, said in words.items() for fault in _of_one(tuple(by[name]), name, *said)]
-    users = yield from if_permitted(acl.readers(keys), dict[str, set[str]]())
+    return found
+
+
+def user_faults(settings: Settings, keys: Keys) -> Steps[list[ComposedFault] | None]:
+    """Redis users with too few or too many rights for the links of their agents; None where users cannot be listed."""
+    try:
+        users = yield from acl.readers(keys)
+    except StoreError:  # this user may not list users, or the server has no such command
+        return None
+    found: list[ComposedFault] = []
     for user, memories in users.items():
         agent = user.removeprefix(acl.of_all(keys)).rpartition("/")[0]
         linked = {each.resource for each in settings.links(agent).composed}

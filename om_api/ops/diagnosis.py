@@ -326,9 +326,15 @@ def of_resources(found: Standings, configured: Mapping[str, str]) -> Iterator[Fi
         yield Finding(OK, "resources", says)
 
 
-def of_composed(faults: Iterable[ComposedFault]) -> Iterator[Finding]:
-    """Memories that settings compose and that are left out, or hold nothing, and rights that no link needs."""
-    for fault in faults:
+def of_composed(faults: Iterable[ComposedFault], of_users: Iterable[ComposedFault] | None = ()) -> Iterator[Finding]:
+    """Memories that settings compose and that are left out, or hold nothing, and rights that no link needs.
+
+    `of_users` is None where users of Redis cannot be listed.
+    """
+    if of_users is None:
+        says = "the rights of Redis users were not checked: this user may not list them"
+        yield Finding(NOTE, "compose", says, "run om doctor as the administrator of Redis")
+    for fault in (*faults, *(of_users or ())):
         says = f"{_some(fault.agents)} {fault.link} {fault.composed}, which {fault.why}"
         yield Finding(WARNING if fault.left_out else NOTE, "compose", says, fault.do)
 

@@ -11,7 +11,7 @@ from om_api.domain.errors import SettingsError, StoreError
 from om_api.domain.extras import installed
 from om_api.language.words import amount
 from om_api.ops import archive_state, diagnosis, eviction, hook_faults, recent_faults
-from om_api.ops.composed_faults import composed_faults
+from om_api.ops.composed_faults import composed_faults, user_faults
 from om_api.ops.diagnosis import ERROR, NOTE, OK, WARNING, Finding
 from om_api.redaction.making import redactor
 from om_api.settings import Settings
@@ -101,7 +101,7 @@ def _store(settings: Settings, connection: Connection) -> Iterator[Finding]:
     configured = {each.resource: settings.for_agent(each.resource).scope for each in standings.conditions}
     yield from diagnosis.of_resources(standings, configured)
     agents = [name for name in configured if name != UNKNOWN]
-    yield from diagnosis.of_composed(run(composed_faults(settings, keys, agents)))
+    yield from diagnosis.of_composed(run(composed_faults(settings, keys, agents)), run(user_faults(settings, keys)))
     yield from diagnosis.of_budgets(
         run(budgets.used_up(settings, keys, agents, now.server)), prices.unenforceable(settings)
     )

@@ -10,6 +10,7 @@ from servers import BINARIES, Server
 from world import wait_until
 
 from om_api import load_settings
+from om_api.ops.diagnosis import Finding
 from om_api.ops.doctor import examine
 from om_api.store.driver.connection import Connection
 from om_api.store.driver.scripts import load_all
@@ -46,10 +47,13 @@ def test_workers_beats_the_doctor_and_keys_need_nothing_that_their_user_may_not(
     assert house.om.force_reflect("harold", wait=60) == "reflected"
     settings = load_settings(environ=house.environment | {"OM_CONFIG_DIR": ""})
     looked_at = {"server", "store", "disk", "broker"}
-    levels = {finding.level for finding in examine(settings).findings if finding.about in looked_at}
+    findings = examine(settings).findings
+    levels = {finding.level for finding in findings if finding.about in looked_at}
+    (unchecked,) = (finding for finding in findings if finding.about == "compose")
     ring = KeyRing(settings)
     ring.create(["harold"], "reader")
     assert (len(ring.list()), house.om.verify()) == (1, [])
     assert house.om.clear("harold").outcome == "cleared"
     assert (levels, admin.acl_log()) == ({"ok"}, [])
+    assert unchecked == Finding("note", "compose", unchecked.says, "run om doctor as the administrator of Redis")
     assert all(admin.script_exists(*(verb.sha for verb in load_all().values())))

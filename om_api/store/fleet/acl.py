@@ -15,7 +15,7 @@ from om_api.domain.errors import InvalidInputError, NotPermittedError, StoreErro
 from om_api.domain.naming.ids import escape_id, unescape_id
 from om_api.domain.values import check_id
 from om_api.store.driver.partitions import PartedIndex
-from om_api.store.driver.replies import as_int, as_list, command, fields, write
+from om_api.store.driver.replies import as_bytes, as_int, as_list, command, fields, write
 from om_api.store.driver.scripts import provide
 from om_api.store.driver.steps import Askable, Node, Nodes, Steps, at
 from om_api.store.items.namespaces import name_of
@@ -90,8 +90,14 @@ def readable(keys: Keys, resource: str) -> str:
 
 
 def readers(keys: Keys) -> Steps[dict[str, set[str]]]:
-    """Agents' users at the first node, each with the resources whose memory it may read."""
+    """Agents' users at the first node, each with the resources whose memory it may read.
+
+    Raises NotPermittedError, without a refused command in ACL LOG, for the workers' user: who may list users may read the
+    hashes of their passwords.
+    """
     (node, *_), found = (yield from Nodes()), dict[str, set[str]]()
+    if (yield from at(node, as_bytes("ACL", "WHOAMI"))) == workers(keys).name.encode():
+        raise NotPermittedError("the workers' user may not list users of Redis")
     memories = re.compile(rf"(?:%R)?~{re.escape(keys.prefix)}:\{{([^{{}}]+)\}}:\*")
     for name in (each.decode() for each in (yield from at(node, as_list("ACL", "USERS")))):
         if not name.startswith(of_all(keys)) or name == workers(keys).name:

@@ -93,7 +93,10 @@ def test_a_server_that_is_away_full_or_has_another_password_is_exit_code_1_or_2_
     may = ["+@all", "-@admin", "-@dangerous"]
     client.acl_setuser("agent", enabled=True, passwords="+pw", keys=[f"{prefix}:*"], categories=may)
     code, found = doctor(server.url.replace("://", "://agent:pw@"))
-    assert (code, {about: each["level"] for about, each in found.items()}) == (0, {"server": "note", "broker": "note"})
+    assert (code, {about: each["level"] for about, each in found.items()}) == (
+        0,
+        {"server": "note", "compose": "note", "broker": "note"},
+    )
 
 
 def test_a_broker_that_is_away_or_another_kind_is_said(well, doctor, monkeypatch):

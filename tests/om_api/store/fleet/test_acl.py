@@ -19,7 +19,7 @@ from om_api.domain.api_keys import Role
 from om_api.domain.audit.audit_entry import AuditEntry
 from om_api.domain.errors import NotPermittedError, NotReplicatedError, RateLimitedError, StoreError
 from om_api.domain.values import Scope
-from om_api.ops.composed_faults import composed_faults
+from om_api.ops.composed_faults import user_faults
 from om_api.store.archiving.candidates import past
 from om_api.store.archiving.changing import changed, everything
 from om_api.store.archiving.moving import Planned, move
@@ -603,9 +603,13 @@ def test_what_settings_compose_may_be_read_and_not_written(house):
         refused(lambda: om.add_message(message("mine now", "albert")), lambda: om.clear("albert"))
 
     assert house.run(acl.readers(house.keys)) == {writer: {"harold", "albert"}}
-    (left_over,) = house.run(composed_faults(house.world.settings, house.keys, []))  # a right that no link needs
+    (left_over,) = house.run(user_faults(house.world.settings, house.keys))  # a right that no link needs
     assert (left_over.link, left_over.composed) == ("does not compose", "albert")
     assert left_over.do == "om acl harold --role writer --apply"
+    house.clients.append(worker := redis.Redis.from_url(house.apply(acl.workers(house.keys))))
+    house.admin.acl_log_reset()
+    assert Connection(worker).run(user_faults(house.world.settings, house.keys)) is None
+    assert house.admin.acl_log() == []
     assert "may not read it" in left.left_out["albert"]
     assert "may not read it" in again.left_out["albert"]
     assert (left.observations, left.composed) == (shown.observations, {})
