@@ -86,7 +86,7 @@ def test_the_client_alone_is_small_and_does_its_work_and_the_rest_comes_with_ext
     install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-c", ROOT / "constraints.txt"]
     before = _size(environment)
     _run(*install, wheel, cwd=environment)
-    assert _size(environment) - before < 52_000_000
+    assert _size(environment) - before < 54_000_000  # ours are 13 MB with their bytecode, pydantic 10, redis 6, RE2 1.6
     assert _run(python, "-c", CLIENT, cwd=environment, OM_REDIS_URL=private_server_url).startswith(
         "My flight is on Friday."
     )
