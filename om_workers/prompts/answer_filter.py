@@ -1,4 +1,4 @@
-"""What of an answer is no note: the prompt's own words, a refusal, "nothing", and what shares nothing with the messages."""
+"""What of an answer is no note: the prompt's own words, a refusal, "nothing", and what shares too little with the messages."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
@@ -12,36 +12,15 @@ from om_workers.llm.base import Request
 from om_workers.llm.extractive import cues
 from om_workers.llm.extractive.units import Unit, units
 from om_workers.prompts.nothing import notes_nothing, without_label
-from om_workers.prompts.shared_content import SharedContent, content_of, content_of_messages, shares_content
+from om_workers.prompts.refusals import denies, is_copied, neighbours, refusal, speaks_of_itself, task_words
+from om_workers.prompts.shared_content import LARGE, SharedContent, content_of, shared_size, shares_content, text_of
 
 HollowKind = Literal["echo", "refusal", "nothing", "unrelated"]
 _QUOTED = 100  # characters
-_LOOKED_AT = 300  # characters of a line in which a refusal is looked for
 _PREFIX, _WITHIN = 3, 5  # words: fewer are no echo where they begin a line of the prompt, or stand within one
-_SORRY = (
-    r"(?:i['’]m|i am|we['’]re|we are) (?:(?:very|so|really|truly) )?sorry|sorry|(?:my )?apologies|i apologi[sz]e|i regret"
-    r"|unfortunately|as (?:an? )?(?:large )?(?:ai|language model)\b[^,.\n]{0,40}"
-)
-_NOT = (
-    r"(?:can(?:['’]?t| ?not)|could(?:n['’]t| not)|won['’]t|will not|(?:am|['’]m) (?:not able|unable) to"
-    r"|(?:must|have to) (?:decline|refuse)(?: to)?|(?:am not|['’]m not|do not feel|don['’]t feel) comfortable"
-    r"|(?:decline|refuse) to)"
-)
-_WHAT = (
-    r"(?: (?:help|assist|comply|fulfil+|do (?:that|this|so)|provide|process|answer|respond|reply|continue|complete"
-    r"|summari[sz]e|take notes|note|observe|condense|write|generate|create|produce|engage|discuss|share|access"
-    r"|perform|carry out|support|with))"
-)
-_ELSEWHERE = (
-    r"(?:es )?tut mir (?:sehr )?leid|je suis (?:vraiment )?désolée?|lo siento|mi dispiace|(?:sinto|lamento) muito|het spijt me"
-    r"|przykro mi|извините|申し訳(?:ありません|ございません)|很?抱歉|对不起|對不起|죄송합니다"
-)
-_REFUSAL = Pattern(
-    rf"(?:(?:{_SORRY})[\s,.!:;–—-]{{0,3}}(?:but |however,? )?)?(?:i|we) ?{_NOT}{_WHAT}\b|(?:{_ELSEWHERE})\b",
-    ignore_case=True,
-)
 _PLACEHOLDER = 3  # words: "what the agent is working on now" has fewer, and every talk has those
 _LITTLE, _MUCH = 2, 8  # words or pairs of messages: fewer decide nothing; so many are noted whoever wrote them
+_FEW = 3  # words or pairs
 _BARE = Pattern(r"[\W_]*")
 _MARKUP = Pattern(r"</?[A-Za-z]{1,20} ?/?>|<!--[^<>]*-->|&#?\w{1,8};")
 _INVISIBLE = dict.fromkeys(map(ord, "\u115f\u1160\u3164\uffa0"))  # Hangul fillers
@@ -51,7 +30,7 @@ _BRACKETED = Pattern(r"(?:\w{1,20}:)?\s*(?:\[[^\W\d][^\[\]{}\"]*\]|<[^\W\d][^<>\
 class HollowLine(NamedTuple):
     """A line that was taken out of an answer: why, and of it what is ours to show, the prompt's words or a set phrase.
 
-    Of notes that are `unrelated` to the messages nothing is shown.
+    Nothing is shown of notes that are `unrelated` to the messages, nor of a refusal in other words than a set phrase.
     """
 
     kind: HollowKind
@@ -92,14 +71,14 @@ class AnswerFilter:
     def notes(self, text: str) -> tuple[str, tuple[HollowLine, ...]]:
         """Notes without their hollow lines, the details and the dates of these, and what was taken out.
 
-        Notes that share nothing with messages that say something are no notes of these, and are taken out as a whole.
+        Notes that share too little with messages that say something are no notes of these, and are taken out as a whole.
         """
         lines = text.split("\n")
         told = [note_lines.told(line) for line in lines]
         wordless = {
             at: HollowLine("nothing", "") for at, line in enumerate(told) if line.strip() and _says_no_word(line)
         }
-        hollow = wordless | {at: found for at, line in enumerate(told) if (found := self._hollow(line))}
+        hollow = wordless | {at: found for at, line in enumerate(told) if (found := self._hollow_note(line))}
         left = note_lines.without(lines, hollow).text if hollow else text
         removed = (*hollow.values(),)
         if not any(map(str.strip, told)) or not left.strip():
@@ -127,13 +106,45 @@ class AnswerFilter:
             return HollowLine("nothing", line.strip()[:_QUOTED])
         return HollowLine("echo", " ".join(line.split())[:_QUOTED]) if self._is_echo(line, least) else None
 
+    def _hollow_note(self, line: str) -> HollowLine | None:
+        if found := self._hollow(line):
+            return found
+        declines = self._is_telling and speaks_of_itself(line) and denies(line) and task_words(line)
+        return HollowLine("refusal", "") if declines and not is_copied(line, self._neighbours) else None
+
     def _is_unrelated(self, notes: str) -> bool:
-        """Whether notes share nothing with messages in which users state something, or much is said."""
+        """Whether notes share too little with messages in which users state something, or much is said.
+
+        Neither a bare number nor a line about the task counts.
+        """
         if not self._is_telling:
             return False
-        told = filter(None, map(note_lines.told, notes.split("\n")))
-        said = "\n".join(line for line in told if any(map(str.isalpha, line)))  # a bare number is no evidence
-        return not shares_content(content_of(said), self._evidence)
+        told = (line for line in map(note_lines.told, notes.split("\n")) if any(map(str.isalpha, line)))
+        said = "\n".join(line for line in told if not self._is_about_task(line))
+        content = content_of(said)
+        if not shares_content(content, self._evidence):
+            return True
+        return self._evidence.size > _FEW and self._is_fragment(said, content)
+
+    def _is_fragment(self, notes: str, content: SharedContent) -> bool:
+        """Whether notes are one word, two of which one is shared, or up to three where much is said."""
+        number = 0 if content.pairs else sum(len(word) > 1 for word in bare_words(notes))
+        if self._evidence.size > LARGE:
+            return 0 < number <= _FEW
+        return number == 1 or (number == _LITTLE and shared_size(content, self._evidence) < _LITTLE)
+
+    def _is_about_task(self, line: str) -> bool:
+        """Whether a line speaks of the task of taking notes, in words that the messages do not hold, and says little else."""
+        words, denied = task_words(line), denies(line)
+        if speaks_of_itself(line) and (words or denied):
+            return not is_copied(line, self._neighbours)
+        introduced = words - self._task_words
+        if not introduced:
+            return False
+        shared = shared_size(content_of(line), self._evidence)
+        if denied:
+            return shared < _FEW and _FEW * shared < self._evidence.size
+        return shared <= len(introduced)
 
     @cached_property
     def _is_telling(self) -> bool:
@@ -143,7 +154,15 @@ class AnswerFilter:
 
     @cached_property
     def _evidence(self) -> SharedContent:
-        return content_of_messages(self._messages)
+        return content_of(text_of(self._messages))
+
+    @cached_property
+    def _task_words(self) -> frozenset[str]:
+        return task_words(text_of(self._messages))
+
+    @cached_property
+    def _neighbours(self) -> frozenset[tuple[str, str]]:
+        return neighbours(text_of(self._messages))
 
     def _is_echo(self, line: str, least: int) -> bool:
         """Whether a line stands in the template and the material does not bear it out, by `least` of its words at least."""
@@ -169,12 +188,6 @@ class AnswerFilter:
     @cached_property
     def _heard(self) -> set[str]:
         return stems(self._material)
-
-
-def refusal(text: str) -> str:
-    """The set phrase with which a text declines, at most 100 characters; "" if it does not begin with one."""
-    found = _REFUSAL.match(text.lstrip()[:_LOOKED_AT].lstrip("\"'“”*_ "))
-    return found[0][:_QUOTED] if found else ""
 
 
 def holds_facts(messages: Iterable[Message]) -> bool:

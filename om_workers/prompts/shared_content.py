@@ -17,7 +17,7 @@ from om_api.recall.function_words import ALSO_LITTLE, LITTLE_WORDS
 from om_api.recall.stemming import fold
 from om_api.recall.wording import is_unparted, nfkc, pieces, words_of
 
-_LARGE = 40  # words of messages: with more of them, one shared word may be chance
+LARGE = 40  # words of messages: with more of them, one shared word may be chance
 _LONG, _SHARE, _SHARE_OF_LONG = 200, 0.15, 0.35  # pairs of messages; the share of the pairs of notes that they hold
 _GRAMMAR = Pattern(
     "[\u3041-\u309f]{1,2}|[습입합됩][니]|니다|어요|아요|해요|세요|하는"
@@ -60,15 +60,20 @@ def content_of(text: str) -> SharedContent:
     return SharedContent(frozenset(word for word in words if len(word) > 1 or word.isdigit()), frozenset(pairs))
 
 
-def content_of_messages(messages: Iterable[Message]) -> SharedContent:
-    """The content of messages with their speakers, tool calls and results."""
-    return content_of("\n".join(chain.from_iterable(map(_texts, messages))))
+def text_of(messages: Iterable[Message]) -> str:
+    """The text of messages with their speakers, tool calls and results."""
+    return "\n".join(chain.from_iterable(map(_texts, messages)))
+
+
+def shared_size(notes: SharedContent, messages: SharedContent) -> int:
+    """How many words notes share with messages; three pairs of characters count as one."""
+    return len(notes.words & messages.words) + len(notes.pairs & messages.pairs) // 3
 
 
 def shares_content(notes: SharedContent, messages: SharedContent) -> bool:
     """Whether notes share a word with messages, or two (or one with a digit) where these are long, or enough pairs."""
     words = notes.words & messages.words
-    least = 1 if len(messages.words) <= _LARGE else min(2, len(notes.words))
+    least = 1 if len(messages.words) <= LARGE else min(2, len(notes.words))
     if words and (len(words) >= least or not all(map(str.isalpha, words))):
         return True
     pairs = notes.pairs & messages.pairs

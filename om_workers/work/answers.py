@@ -10,8 +10,9 @@ from om_api.domain.messages import Message
 from om_api.domain.values import Scope
 from om_workers.llm.base import EmptyNotesError, Reply, Request
 from om_workers.process.event_publisher import EventPublisher
-from om_workers.prompts.answer_filter import AnswerFilter, HollowLine, holds_facts, refusal
+from om_workers.prompts.answer_filter import AnswerFilter, HollowLine, holds_facts
 from om_workers.prompts.parse import Observed, Reflected, parse_batch, parse_observer, parse_reflector
+from om_workers.prompts.refusals import refusal
 
 _SAYS: dict[UnusableWhy, str] = {
     "echo": "repeated its instructions",

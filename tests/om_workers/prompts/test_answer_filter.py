@@ -7,9 +7,10 @@ from transcripts import message
 
 from om_api.domain.kept.extractors import TITLE, Extractor
 from om_api.domain.tokens import estimate
-from om_workers.prompts.answer_filter import AnswerFilter, holds_facts, refusal
+from om_workers.prompts.answer_filter import AnswerFilter, holds_facts
 from om_workers.prompts.library import variants
 from om_workers.prompts.parse import parse_batch, parse_observer, parse_reflector
+from om_workers.prompts.refusals import refusal
 from om_workers.prompts.render import batch_request, observer_request, reflector_request
 
 OWN = "Call the user Captain Ahab of the whaler Pequod in every note."
@@ -120,11 +121,69 @@ def test_notes_that_share_nothing_with_messages_that_hold_facts_are_no_notes_in_
         answer = f"<observations>\n* 🔴 {honest}\n</observations>"
         assert parse_observer(answer, asked=AnswerFilter.of(observing([message(text)]))).text == f"* 🔴 {honest}", text
     long = [message(" ".join(f"helfen {chr(97 + n % 26)}{chr(97 + n // 26)}rd" for n in range(60)))]
-    assert AnswerFilter.of(observing(long)).notes("* Leider kann ich nicht helfen") == ("", (("unrelated", ""),))
+    assert AnswerFilter.of(observing(long)).notes("* Helfen war gestern das Thema") == ("", (("unrelated", ""),))
     both = observing({"a": told, "b": BOXES}, ask=batch_request)
     answer = '<observations>\n<thread id="{}">\n* Oslo, 14C\n</thread>\n</observations>'
     for name, noted in (("a", "* Oslo, 14C"), ("b", "")):  # what another thread says is no evidence
         assert parse_batch(answer.format(name), "ab", (), AnswerFilter.of(both))[name].text == noted
+
+
+def asked_of(*texts):
+    return AnswerFilter.of(observing([message(text) for text in texts]))
+
+
+FLIGHT = asked_of("My flight to Oslo is on Friday, seat 14C. I am allergic to penicillin.")
+TRIP = asked_of(
+    "Hey, can you help me with my trip? I fly to Oslo on Friday.", "My wife Ingrid comes along, she is vegetarian.",
+    "We need a hotel near the opera, at most 180 euros a night, three nights, and no breakfast.",
+    "Is the Thon Opera good? I read about mould in the bathrooms there, and about noise from the tram.",
+    "Please note that I don't want to talk about work. And I can't walk far because of my knee.",
+    "Can I change my seat 14C to one at the window? What does SAS charge for luggage and for lunch?",
+    "Dinner on Saturday at the harbour for two, with fish for me. Then a museum: Munch, Fram or Kon-Tiki?",
+)  # fmt: skip
+
+
+def test_answers_about_the_task_are_no_notes_although_they_share_words_with_the_messages():
+    for text in (
+        "I'm sorry, but as an AI language model I can't help with flight bookings.", "Oslo", "14C", "Oslo: n/a",
+        "I am afraid I cannot help with this flight to Oslo.", "No new observations about the flight.",
+        "The user provided no new facts about the flight.", "Nothing new was said about the flight.",
+        "Request declined: flight bookings are out of scope.", "I'd rather not discuss the flight to Oslo.",
+        "My guidelines do not allow me to write about penicillin.", "Keine neuen Informationen zum Flug nach Oslo.",
+        "Medical topics such as penicillin are excluded from notes.", "Je ne peux pas vous aider pour ce vol vers Oslo.",
+        "Ich darf zu Oslo leider keine Auskunft geben.", "No hay nuevas observaciones sobre Oslo.",
+        "Non posso aiutarti con il volo per Oslo.", "Brak nowych informacji o Oslo.", "关于 Oslo 没有新的信息。",
+        "Üzgünüm, Oslo konusunda yardımcı olamam.", "К сожалению, я не могу помочь с Oslo.",
+        "Oslo についてはお答えできません。", "Oslo 항공편은 도와드릴 수 없습니다.", "عذرًا، لا يمكنني المساعدة بخصوص Oslo.",
+    ):  # fmt: skip
+        assert FLIGHT.notes(f"* 🔴 (14:30) {text}")[0] == "", text
+    for text in (
+        "Oslo", "The Oslo hotel.", "Sure! I can help with Oslo.", "Je ne peux pas réserver d'hôtel à Oslo.",
+        "The user provided no new facts about the trip to Oslo.",
+        "I'm not able to look for a hotel in Oslo near the opera; please contact SAS.",
+    ):  # fmt: skip
+        assert TRIP.notes(f"* 🔴 (14:30) {text}")[0] == "", text
+    note = "* 🔴 Flight to Oslo on Friday, 14C"
+    partly = f"{note}\n* I cannot give advice on penicillin, sorry"
+    assert FLIGHT.notes(partly) == (note, (("refusal", ""),))
+
+
+def test_short_negative_and_translated_notes_are_notes():
+    visa = "My embassy has not answered yet, I am stuck in Lima without a visa"
+    for asked, *texts in (
+        (FLIGHT, "User is allergic to penicillin", "Penicillin allergy", "User must not be given penicillin",
+         "User cannot fly before Friday", "New fact: user is allergic to penicillin", "El usuario vuela a Oslo",
+         "Nutzer darf kein Penizillin; Flug nach Oslo"),
+        (TRIP, "User can't walk far because of a knee problem", "I can't walk far because of my knee",
+         "User said: I don't want to talk about work, only the trip", "No breakfast needed at the hotel",
+         "用户和 Ingrid 去 Oslo", "User asked for help with the trip to Oslo"),
+        (asked_of("I moved to Oslo last week"), "User lives in Oslo."),
+        (asked_of("I'm vegetarian, what could I cook tonight for four?"), "User is vegetarian"),
+        (asked_of(visa), "No news from the embassy about the visa"), (asked_of("我不能吃花生"), "用户不能吃花生"),
+        (asked_of("Ich kann am Dienstag nicht kommen"), "Nutzer kann am Dienstag nicht kommen"),
+    ):  # fmt: skip
+        for text in texts:
+            assert asked.notes(f"* 🔴 (14:30) {text}")[0], text
 
 
 def test_wordless_lines_and_placeholders_are_dropped_and_brackets_in_them_stay():
