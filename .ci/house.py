@@ -102,6 +102,18 @@ def classes_twice(known: Mapping[str, Path]) -> list[str]:
     return sorted(name for name, times in names.items() if times > 1)
 
 
+def narrow_handlers(known: Mapping[str, Path]) -> list[str]:
+    """Modules that catch OMError and ValueError one by one: what `UNREADABLE` has besides would end a loop over resources."""
+    trees = {name: ast.parse(path.read_text("utf-8")) for name, path in known.items()}
+    return sorted(name for name, tree in trees.items() if any(map(_is_narrow, ast.walk(tree))))
+
+
+def _is_narrow(node: ast.AST) -> bool:
+    types = node.type if isinstance(node, ast.ExceptHandler) else None
+    names = {each.id for each in types.elts if isinstance(each, ast.Name)} if isinstance(types, ast.Tuple) else set()
+    return "ValueError" in names and bool(names & {"OMError", "StoreError", "ForeignDataError"})
+
+
 def contracts() -> list[dict[str, list[str]]]:
     """The import-linter contracts."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
@@ -123,6 +135,9 @@ def measured() -> list[Measure]:
         Measure("largest flat folder", f"{most} ({folder})", "29", most <= 29),
         Measure("cycles of modules / of folders", "{} / {}".format(*loops), "0 / 0", loops == (0, 0)),
         Measure("modules that no contract covers", str(len(loose)), "0", not loose),
+        Measure(
+            "handlers that should use UNREADABLE", ", ".join(narrow := narrow_handlers(known)) or "0", "0", not narrow
+        ),
         Measure("class names defined twice", ", ".join(twice) or "0", "0", not twice),
     ]
 

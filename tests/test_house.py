@@ -29,6 +29,12 @@ def test_house_finds_a_cycle_also_through_types_and_within_functions(tmp_path, m
     assert len(house.cycles(house.imports(house.modules(tmp_path)))) == 1
 
 
+def test_house_finds_a_handler_that_what_is_unreadable_passes(tmp_path):
+    for caught, found in (("(OMError, ValueError)", ["one"]), ("(OMError, *UNREADABLE)", [])):
+        (tmp_path / "one.py").write_text(f"try:\n    pass\nexcept {caught}:\n    pass\n")
+        assert house.narrow_handlers({"one": tmp_path / "one.py"}) == found
+
+
 _POSSESSIVE_GROUP = re.compile(r"\)(?:[*+?]|\{[\d,]+\})\+(?!,)")  # `()*+,` is a character class
 
 

@@ -9,7 +9,8 @@ from om_api.settings import Settings
 from om_api.settings.composed_memories import lacking_consent
 from om_api.settings.files import is_one
 from om_api.store.driver.replies import as_bool, as_bytes
-from om_api.store.driver.steps import Steps, batch, by_name
+from om_api.store.driver.steps import Steps, batch
+from om_api.store.driver.tolerant_read import of_many
 from om_api.store.fleet import acl
 from om_api.store.memory.keys import Keys
 
@@ -39,10 +40,9 @@ def composed_faults(settings: Settings, keys: Keys, known: Collection[str]) -> S
     for name, others in composed.items():
         for other in others:
             by[other].append(name)
-    words = yield from by_name(
-        list(by)[:_MOST],
+    words = yield from of_many(
         lambda name: batch(as_bytes("GET", keys.of(name).scope), as_bool("EXISTS", keys.of(name).tokens)),
-        atomic=False,
+        list(by)[:_MOST],
     )
     found = [unshared(name, *each) for name, found in links.items() for each in found.refused]
     found += [fault for name, said in words.items() for fault in _of_one(tuple(by[name]), name, *said)]

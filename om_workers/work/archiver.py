@@ -9,15 +9,17 @@ from typing import NamedTuple
 import structlog
 
 from om_api.archive.entries import NotArchivableError
-from om_api.domain.errors import ArchiveError, OMError
+from om_api.domain.errors import ArchiveError
 from om_api.domain.values import Scope
 from om_api.store.archiving import archivable
 from om_api.store.archiving.candidates import DueItems, Movable, past
 from om_api.store.archiving.comparing import tidy
 from om_api.store.archiving.moving import Planned, move
 from om_api.store.driver.steps import FromArchive
+from om_api.store.driver.tolerant_read import UNREADABLE
 from om_api.store.memory import clear, due, reading
 from om_workers.work.services import Services
+from om_workers.work.unreadable import Isolated
 
 _RESOURCES = 50  # looked at together
 _AT_ONCE = 100  # things in one transaction
@@ -82,39 +84,46 @@ class Archiver:
             self._services.events.archived(some)
         tidied = self._run(tidy(keys, self._after, _TIDIED))
         self._after = tidied.after
+        for resource, why in tidied.unread.items():
+            _log.warning("archive_passed_over", resource=resource, error=why)
         if self._refused and not archived:  # it answers, and takes nothing: its disk may be full
             raise self._refused[0]
-        return Archived(archived, tidied.expired, tidied.unnamed, failed)
+        return Archived(archived, tidied.expired, tidied.unnamed, failed + len(tidied.unread))
 
     def _archive(self, resources: Sequence[str], now: int, end: float) -> tuple[int, int]:
         """Move what is due of some resources; how many things that were, and how many resources could not be read."""
         looks = {name: self._look(name, now) for name in resources}
-        ready = {name: look.ready for name, look in looks.items() if look}
+        ready = {name: look.ready for name, look in looks.items() if look and look.ready}
+        begun: set[str] = set()  # of those that are ready
         with ThreadPoolExecutor(_THREADS) as threads:
-            moved = sum(threads.map(partial(self._move_until, end), self._batches(ready)))
-        if time.monotonic() >= end:
-            return moved, 0  # what was left stays due
-        following = {name: self._following(name, look, now) for name, look in looks.items()}
+            moved = sum(threads.map(partial(self._move_until, end, begun), self._batches(ready)))
+        following = {name: self._following(name, look, now) for name, look in looks.items() if name not in ready}
+        over = time.monotonic() >= end
+        # a resource that takes a whole round comes after those that were not begun
+        following |= {name: now if over else self._following(name, looks[name], now) for name in begun}
         self._run(archivable.looked(self._services.keys, following))
         return moved, sum(look is None for look in looks.values())
 
-    def _move_until(self, end: float, planned: list[Planned]) -> int:
-        return self._move(planned) if time.monotonic() < end else 0
+    def _move_until(self, end: float, begun: set[str], planned: list[Planned]) -> int:
+        if time.monotonic() >= end:
+            return 0
+        begun.update(each.resource for each in planned)
+        return self._move(planned)
 
     def _move(self, planned: list[Planned]) -> int:
-        """Move things; those that the archive does not take, though it can be asked, are halved until one is alone.
+        """Move things; if the archive does not take them or they cannot be read, they are halved until one is alone.
 
         That one stays in Redis, and is tried again when its resource is looked at the next time.
         """
         try:
             return self._run(move(self._services.keys, planned))
-        except ArchiveError as error:
+        except (ArchiveError, *UNREADABLE) as error:
             self._run(_CHECK)
             things = [(each, one) for each in planned for one in each.candidates]
             if len(things) == 1:
                 of, only = things[0]
                 _log.warning("archive_passed_over", resource=of.resource, name=only.name, error=str(error)[:300])
-                if not isinstance(error, NotArchivableError):
+                if isinstance(error, ArchiveError) and not isinstance(error, NotArchivableError):
                     self._refused = [error]
                 return 0
         middle = len(things) // 2
@@ -125,8 +134,9 @@ class Archiver:
 
     def _look(self, resource: str, now: int) -> DueItems | None:
         """What may be archived of a resource; None where what it holds cannot be read, which hurts no other."""
-        keys, settings = self._services.keys, self._services.settings.for_agent(resource)
-        try:
+        keys = self._services.keys
+        with Isolated("archive_passed_over", ArchiveError, resource=resource):
+            settings = self._services.settings.for_agent(resource)
             threads = self._run(clear.threads_met(keys, resource))
             stored = self._run(reading.stored_scope(keys, resource))
             if not threads and stored is None:
@@ -135,11 +145,7 @@ class Archiver:
             scopes = [Scope(resource)] if one else [Scope(resource, name) for name in threads]
             before = now - round(settings.archive.after * 1_000)
             return self._run(past(keys, resource, scopes, threads, before, settings.retention_s))
-        except ArchiveError:
-            raise
-        except (OMError, ValueError, OverflowError) as error:
-            _log.warning("archive_passed_over", resource=resource, error=str(error)[:300])
-            return None
+        return None
 
     def _following(self, resource: str, look: DueItems | None, now: int) -> int | None:
         """When to look at a resource again: when the next thing is old enough, when all there is would be, or tomorrow.

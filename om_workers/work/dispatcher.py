@@ -7,8 +7,6 @@ from contextlib import suppress
 from math import ceil
 from typing import NamedTuple, TypeVar
 
-import structlog
-
 from om_api.domain.errors import OMError
 from om_api.domain.timing.chance import chance
 from om_api.domain.values import Scope
@@ -19,6 +17,7 @@ from om_api.store.memory import due, keyspace_scan
 from om_api.store.memory.due import Claim, Claims
 from om_workers.work.lasting import Lasting
 from om_workers.work.services import Services
+from om_workers.work.unreadable import Isolated
 
 T = TypeVar("T")
 _AT_ONCE = 100
@@ -31,7 +30,6 @@ _USUAL = 32  # tasks at a time of a worker of an earlier version, which does not
 _WIDEST = 1_000  # tasks at a time that are believed of one worker
 _LOST_MS = 10 * due.LEASE_MS  # a task may wait for long behind others, but not for ever
 _SHARES = {"observe": 1.0, "reflect": 0.5, "maintenance": 0.25}  # of what the fleet runs at a time: adopting is quick
-_log = structlog.get_logger("om_workers")
 
 
 class Dispatched(NamedTuple):
@@ -95,11 +93,9 @@ class Dispatcher:
         """What is found in the part of a scope, or else in some other one; nothing for who stops."""
         if self._services.stopping.asked:
             return None
-        try:
+        with Isolated("refill_failed", queue=queue):
             return next(filter(None, (take(queue, self._part(queue, part)) for part in self._near(scope))), None)
-        except (OMError, ValueError) as error:
-            _log.warning("refill_failed", queue=queue, error=str(error)[:300])
-            return None
+        return None
 
     def _begin_next(self, queue: str, part: str) -> Claim | None:
         most = self._lasting.slow_most(queue, self.share(queue))

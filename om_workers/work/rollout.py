@@ -3,9 +3,6 @@
 import time
 from collections.abc import Callable, Sequence
 
-import structlog
-
-from om_api.domain.errors import OMError
 from om_api.domain.values import Scope
 from om_api.settings import recorded_settings
 from om_api.store.fleet import rollout
@@ -14,10 +11,10 @@ from om_api.store.memory import due, keyspace_scan
 from om_api.store.memory.keyspace_scan import Recorded
 from om_workers.work.services import Services
 from om_workers.work.sweep import Sweeper, is_full
+from om_workers.work.unreadable import Isolated
 
 _SLICE = 200  # resources
 _SLACK_MS = 100  # two clocks are read one after the other
-_log = structlog.get_logger("om_workers")
 
 
 class Rollout:
@@ -82,13 +79,11 @@ class Rollout:
             self._services.in_force(Scope(name)).limits,
             Sweeper(self._services),
         )
-        try:
+        with Isolated("sweep_passed_over", name=name):
             stale = [state for state in sweeper.states(name) if sweeper.is_stale(state)]
             waiting = [state.scope for state in stale if state.unsealed or state.chunks]
             full = [state.scope for state in stale if is_full(state, limits)]
             self._run(due.mark(keys.due_observe, waiting))
             self._run(due.mark(keys.due_reflect, full))
-        except (OMError, ValueError, OverflowError) as error:  # what one writer breaks hurts no other
-            _log.warning("sweep_passed_over", name=name, error=str(error)[:300])
-            return False
-        return bool(waiting or full)
+            return bool(waiting or full)
+        return False

@@ -16,6 +16,7 @@ from om_api.domain.values import Outcome
 from om_api.store.driver.partitions import learn
 from om_api.store.driver.replies import as_bool
 from om_api.store.driver.steps import Steps
+from om_api.store.driver.tolerant_read import UNREADABLE
 from om_api.store.fleet import health, model_trials, presence
 from om_api.store.fleet.presence import Ticked
 from om_api.store.memory import due, keyspace_scan
@@ -176,7 +177,7 @@ def _made(name: str, work: Callable[[], dict[str, int] | None]) -> RoundResult:
             if not did or not any(did.values()):
                 span.leave()
             span.note(**did or {})
-    except (OMError, ValueError) as error:  # the last of what somebody wrote where only we write
+    except (OMError, *UNREADABLE) as error:  # the last of what somebody wrote where only we write
         _log.warning(f"{name}_failed", error=str(error)[:500])
         return RoundResult(Outcome.FAILED, error=type(error).__name__)
     if did is None:

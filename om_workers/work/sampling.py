@@ -2,16 +2,12 @@
 
 from collections.abc import Mapping
 
-import structlog
-
-from om_api.domain.errors import OMError
 from om_api.store.fleet import event_stream, resource_tiers, samples
 from om_api.store.fleet.resource_tiers import Tiers
 from om_api.store.fleet.samples import TierSample
 from om_api.store.memory import due
 from om_workers.work.services import Services
-
-_log = structlog.get_logger("om_workers")
+from om_workers.work.unreadable import Isolated
 
 
 class Sampler:
@@ -23,14 +19,12 @@ class Sampler:
 
     def sample(self) -> bool:
         """Whether one was taken. What is wrong with figures is logged, and no reason for a tick to fail."""
-        try:
+        with Isolated("sample_failed"):
             now = self._run(due.server_ms())
             if steps := self._run(samples.due(self._keys, now)):
                 self._run(samples.add(self._keys, steps, now, self._taken()))
             return bool(steps)
-        except (OMError, ValueError) as error:
-            _log.warning("sample_failed", error=str(error)[:300])
-            return False
+        return False
 
     def _taken(self) -> dict[str | None, TierSample]:
         keys, run = self._keys, self._run

@@ -6,7 +6,7 @@ from itertools import chain
 import structlog
 
 from om_api.context.view import local_time
-from om_api.domain.errors import InvalidInputError, OMError, QuotaReachedError, StoreError
+from om_api.domain.errors import InvalidInputError, QuotaReachedError, StoreError
 from om_api.domain.events import Event
 from om_api.domain.kept.extractors import SHARED
 from om_api.domain.notes.activations import alone
@@ -14,11 +14,11 @@ from om_api.domain.notes.edits import one_line
 from om_api.domain.values import Observation, Outcome, Scope, SharedFrom, Stored
 from om_api.language.calendar import zone_of
 from om_api.settings.composed_memories import ComposedMemory
-from om_api.store.driver.tolerant_read import UNREADABLE
 from om_api.store.memory import due, reading
 from om_api.store.memory.scope_state import ScopeState
 from om_api.store.sharing import copies
 from om_workers.work.services import Services
+from om_workers.work.unreadable import Isolated
 
 _MOST_LINES = 50  # of one observation
 _log = structlog.get_logger("om_workers")
@@ -46,12 +46,9 @@ class Sharing:
 
     def _alone(self, state: ScopeState, target: ComposedMemory, since: float, stored: Sequence[Stored]) -> bool:
         """Share with one memory; what it refuses hurts no other, and stays to be shared."""
-        try:
+        with Isolated("share_refused", scope=str(state.scope), target=target.resource):
             return self._share(state, target, [each for each in stored if each.seq > since])
-        except (OMError, *UNREADABLE) as error:
-            why = str(error)[:300]
-            _log.warning("share_refused", scope=str(state.scope), target=target.resource, error=why)
-            return False
+        return False
 
     def _share(self, state: ScopeState, target: ComposedMemory, news: Sequence[Stored]) -> bool:
         if self._services.settings.for_agent(target.resource).read_only:

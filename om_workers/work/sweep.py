@@ -7,7 +7,6 @@ from typing import NamedTuple
 import structlog
 
 from om_api.domain import policy
-from om_api.domain.errors import OMError
 from om_api.domain.policy import Limits
 from om_api.domain.values import Outcome, Scope
 from om_api.recall.analysis import VERSION
@@ -28,6 +27,7 @@ from om_api.store.threads import aliases
 from om_workers.work.scope_worker import pressure_of
 from om_workers.work.services import Services
 from om_workers.work.sharing import Sharing
+from om_workers.work.unreadable import Isolated
 
 _HINTS = 1_000
 _SLICES = 100  # of 1,000 keys each: a store of 100,000 keys is seen whole within a minute
@@ -80,11 +80,9 @@ class Sweeper:
 
     def _alone(self, work: Callable[..., Outcome], name: str, *rest: int) -> Outcome:
         """What one writer breaks hurts no other: log it, and go on with the next."""
-        try:
+        with Isolated("sweep_passed_over", name=name):
             return work(name, *rest)
-        except (OMError, ValueError, OverflowError) as error:  # the last is of a time that is endless
-            _log.warning("sweep_passed_over", name=name, error=str(error)[:300])
-            return Outcome.FAILED
+        return Outcome.FAILED
 
     def adopt(self, key: str) -> Outcome:
         """Count what a plain ZADD left under a key, and mark its scope due; members of an older form move first."""

@@ -62,6 +62,10 @@ _SPOILS = {
     "a name that is not UTF-8": lambda c, p: c.zadd(f"{p}:{{bad}}:messages:caf".encode() + b"\xe9", {b"{}": 1}),
     "a key of the wrong type": lambda c, p: _listed(c, p).set(f"{p}:{{bad}}:record", "oops"),
     "a broken counter": lambda c, p: _listed(c, p).hset(f"{p}:{{bad}}:tokens", "#t-1", "abc"),
+    "an observation that nests deep": lambda c, p: (
+        _listed(c, p).hset(f"{p}:{{bad}}:record", "epoch", "e"),
+        c.zadd(f"{p}:{{bad}}:observations", {b'{"id":"d","extracted":{"x":%s}}' % (b"[" * 3_000 + b"]" * 3_000): 9}),
+    ),
     "a hint that is not UTF-8": lambda c, p: c.zadd(f"{p}:adopt", {b"\xff": -1}),
     "a hint at a key of the wrong type": lambda c, p: (
         c.set(f"{p}:{{bad}}:messages:t-1", "oops"), c.zadd(f"{p}:adopt", {f"{p}:{{bad}}:messages:t-1": -1})

@@ -8,6 +8,7 @@ from world import World, contents
 
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.values import Outcome
+from om_api.store.archiving import archivable
 from om_api.store.driver.steps import FromArchive
 from om_workers.work.archiver import Archiver
 
@@ -42,6 +43,48 @@ def past(house):
             house.settle()
     house.say("raw: the anchor is up", thread="t-1")
     return house
+
+
+def test_what_is_unreadable_of_one_resource_is_archived_of_no_other(client, prefix, archive_url, monkeypatch):
+    """One agent's records, keys and marks stop neither the archiver nor the sweep, doctor or verify for others."""
+    house = World(client, prefix, archive__url=archive_url, archive__after="0s")
+    index, deep = (
+        house.services.keys.archivable,
+        b'{"n":1,"extracted":{"t":{"x":{"value":%s}}}}' % (b"[" * 985 + b"]" * 985),
+    )
+    alice = f"{prefix}:{{alice}}"
+    for name in ("alice", "bob"):
+        house.say("turn", resource=name)
+        house.observe_now(resource=name)
+    (source,) = (key.decode() for key in client.scan_iter(f"{alice}:source:*"))
+
+    def spoil(what):
+        if what == "generation":
+            client.zadd(f"{alice}:reflections", {deep: 1})
+        elif what == "source":
+            client.delete(f"{alice}:reflections", source)
+            client.hset(source, "a", "b")
+            client.expire(source, 60)
+        elif what == "archived":
+            client.zadd(f"{alice}:archived", {b"\xff": 1})
+        else:
+            client.zadd(index, dict.fromkeys((b"\xff%d" % n for n in range(120)), "-inf"))
+
+    for what in ("generation", "source", "archived", "names"):
+        spoil(what)
+        house.say(what, resource="bob")
+        house.observe_now(resource="bob")
+        client.zadd(index, {"alice": 0, "bob": 1})
+        assert house.services.run(archivable.backlog(house.services.keys)).due >= 2
+        assert Archiver(house.services).round(10).archived >= 1, what
+        assert client.zscore(index, "alice") > 1, what
+    assert client.zcard(index) == 2
+    assert {breach.where for breach in house.om.verify()} <= {
+        "alice",
+        *(key.decode() for key in client.keys(f"{alice}*")),
+    }
+    house.om.close()
+    house.services.connection.close()
 
 
 class Moment(int):

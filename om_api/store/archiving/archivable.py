@@ -6,12 +6,14 @@ from contextlib import suppress
 import msgspec
 
 from om_api.domain.learned import learned
-from om_api.store.driver.replies import as_bool, as_bytes, as_int, as_names, as_pairs, server_ms, write
+from om_api.domain.values import is_id
+from om_api.store.driver.replies import as_bool, as_bytes, as_int, as_list, as_pairs, server_ms, write
 from om_api.store.driver.steps import Batch, Steps, batch
 from om_api.store.memory.keys import Keys
 
 LONGEST_MS = 86_400_000  # between two looks, because archive.after may have changed
 _KEPT_MS = 7 * 86_400_000  # that a fault is told
+_PAGES = 100  # of names that are no ids, which one call removes
 
 
 @learned
@@ -49,8 +51,15 @@ def soon(keys: Keys, resource: str) -> Steps[None]:
 
 
 def due(keys: Keys, now: int, most: int) -> Steps[list[str]]:
-    """Those that are due, first the longest."""
-    return (yield from as_names("ZRANGE", keys.archivable, "-inf", now, "BYSCORE", "LIMIT", 0, most))
+    """Those that are due, first the longest. Every writer may add a name to the index: one that is no id is removed."""
+    for _ in range(_PAGES):
+        names = yield from as_list("ZRANGE", keys.archivable, "-inf", now, "BYSCORE", "LIMIT", 0, most)
+        found = [text for name in names if is_id(text := name.decode("utf-8", "replace"))]
+        if wrong := [name for name in names if name.decode("utf-8", "replace") not in found]:
+            yield from write(("ZREM", keys.archivable, *wrong))
+        if found or not wrong:
+            return found
+    return []
 
 
 def looked(keys: Keys, following: Mapping[str, int | None]) -> Steps[None]:
@@ -98,7 +107,8 @@ def backlog(keys: Keys) -> Steps[ArchiveBacklog]:
     """How far archiving is behind."""
     now = yield from server_ms()
     count, first = yield from batch(
-        as_int("ZCOUNT", keys.archivable, "-inf", now), as_pairs("ZRANGE", keys.archivable, 0, 0, "WITHSCORES")
+        as_int("ZCOUNT", keys.archivable, "-inf", now),
+        as_pairs("ZRANGE", keys.archivable, "(-inf", now, "BYSCORE", "LIMIT", 0, 1, "WITHSCORES"),  # -inf is no time
     )
-    behind = max(0, now - int(first[0][1])) if first and count else 0
+    behind = max(0, now - int(first[0][1])) if first else 0
     return ArchiveBacklog(count, behind, (yield from fault(keys)))

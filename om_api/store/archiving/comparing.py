@@ -4,11 +4,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from om_api.archive.protocol import Row
+from om_api.archive.protocol import Archive, Row
 from om_api.store.archiving.candidates import marks
 from om_api.store.archiving.holding import held
 from om_api.store.driver.replies import as_int, server_ms, write
 from om_api.store.driver.steps import Batch, FromArchive, Steps, by_name
+from om_api.store.driver.tolerant_read import UNREADABLE
 from om_api.store.memory.keys import Keys, ResourceKeys
 
 _AT_ONCE = 500  # things in one batch
@@ -70,28 +71,45 @@ def _size(of: ResourceKeys, name: str) -> Batch[int]:
 
 
 class Tidied(NamedTuple):
-    """What left the archive: what had `expired`, `unnamed` rows; and `after` which resource to go on, "" at the end."""
+    """What left the archive: what had `expired`, `unnamed` rows; and `after` which resource to go on, "" at the end.
+
+    `unread` are resources whose keys cannot be read, each with the reason.
+    """
 
     expired: int
     unnamed: int
     after: str
+    unread: Mapping[str, str] = {}
 
 
 def tidy(keys: Keys, after: str, most: int) -> Steps[Tidied]:
     """Rid the archive of what has expired, and of rows that nobody names of the next `most` resources.
 
-    Of a resource of which Redis names nothing there nothing is removed: Redis may have lost it.
+    Of a resource of which Redis names nothing there nothing is removed: Redis may have lost it. Expired rows of a resource
+    whose keys cannot be read are removed without them: else they would be the first ones in each round.
     """
     now = yield from server_ms()
     over = yield from FromArchive(lambda archive: archive.expired(now, _AT_ONCE))
-    expired = unnamed = 0
+    expired, unnamed, unread = 0, 0, dict[str, str]()
     for resource in sorted({resource for resource, *_ in over}):
-        expired += yield from held(keys.of(resource), partial(_expire, keys, resource, now))
+        try:
+            expired += yield from held(keys.of(resource), partial(_expire, keys, resource, now))
+        except UNREADABLE as error:
+            unread[resource] = str(error)[:300]
+            gone = {(name, revision) for of, name, revision in over if of == resource}
+            expired += yield from FromArchive(partial(_discard, resource, gone))
     resources = yield from FromArchive(lambda archive: archive.resources(after, most))
     for resource in resources:
-        if (yield from _discardable(keys, resource)):
-            unnamed += yield from held(keys.of(resource), partial(_discard_unnamed, keys, resource))
-    return Tidied(expired, unnamed, resources[-1] if len(resources) == most else "")
+        try:
+            if (yield from _discardable(keys, resource)):
+                unnamed += yield from held(keys.of(resource), partial(_discard_unnamed, keys, resource))
+        except UNREADABLE as error:
+            unread[resource] = str(error)[:300]
+    return Tidied(expired, unnamed, resources[-1] if len(resources) == most else "", unread)
+
+
+def _discard(resource: str, rows: set[Row], archive: Archive) -> int:
+    return archive.discard(resource, rows)
 
 
 def _expire(keys: Keys, resource: str, now: int, _holder: str) -> Steps[int]:

@@ -13,6 +13,7 @@ from om_api.domain.errors import OMError, StoreError
 from om_api.domain.values import new_id
 from om_api.store.driver.replies import as_bytes, server_ms, write
 from om_api.store.driver.steps import Batch, Steps, batch
+from om_api.store.driver.tolerant_read import UNREADABLE
 from om_api.store.memory.keys import ResourceKeys
 
 T = TypeVar("T")
@@ -44,7 +45,7 @@ def held(of: ResourceKeys, work: Callable[[str], Steps[T]]) -> Steps[T]:
     yield from _noted(of, ("HSET", of.hold, holder, now + _HELD_S * 1_000), holder)
     try:
         done = yield from work(holder)
-    except OMError:
+    except (OMError, *UNREADABLE):
         with suppress(StoreError):  # it expires
             yield from _released(of, holder)
         raise

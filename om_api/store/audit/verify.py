@@ -15,6 +15,7 @@ from om_api.store.driver.partitions import asked
 from om_api.store.driver.replies import as_fields, as_int, command, word
 from om_api.store.driver.scanning import BEGINNING, primaries, scan
 from om_api.store.driver.steps import Batch, Steps, Wait, batch, by_name, each
+from om_api.store.driver.tolerant_read import UNREADABLE
 from om_api.store.memory.keys import Keys
 
 _SLICE = 1_000  # keys of one SCAN
@@ -50,7 +51,7 @@ def examine(keys: Keys, count: Callable[[Message], int] | None = None) -> Steps[
     for resource in sorted(walked.resources):
         try:
             some, held = yield from _resource(keys, resource, walked.resources[resource], walked.unreadable, count)
-        except (ValueError, OverflowError, RecursionError) as error:
+        except UNREADABLE as error:
             found.append(Breach(resource, _unreadable(error)))
             continue
         except ArchiveError as error:
