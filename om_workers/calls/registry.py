@@ -126,10 +126,11 @@ class Registry:
         if most := settings.max_output_tokens:  # providers refuse a request for more than the model's window
             window = context_window(name, self._settings.models)
             settings = settings.model_copy(update={"max_output_tokens": min(most, window or most)})
+        key = key_of(name, settings, self._settings.variable)  # first: each SDK takes half a second and 30 MB to import
         if provider == "gemini":
-            from om_workers.llm.gemini import Gemini  # noqa: PLC0415 -- each SDK takes half a second and 30 MB, used or not
+            from om_workers.llm.gemini import Gemini  # noqa: PLC0415 -- only where it is used
 
-            return Gemini(name, settings, key_of(name, settings, self._settings.variable), self._wait)
+            return Gemini(name, settings, key, self._wait)
         from om_workers.llm.openai_compatible import OpenAICompatible  # noqa: PLC0415 -- the same
 
-        return OpenAICompatible(name, settings, key_of(name, settings, self._settings.variable), self._wait)
+        return OpenAICompatible(name, settings, key, self._wait)

@@ -21,7 +21,7 @@ import structlog
 
 from om_api.store.memory import due
 
-FROZEN_S = due.LEASE_MS / 6_000  # well within a lease: no other worker takes the scope of a frozen one
+FROZEN_S = due.LEASE_MS / 10_000  # well within a lease: no other worker takes the scope of a frozen one
 _BEATS = 5  # heartbeats in these seconds
 _log = structlog.get_logger("om_workers")
 

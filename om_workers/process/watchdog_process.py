@@ -1,8 +1,11 @@
 """Ends a worker whose GIL is held: `python -m om_workers.process.watchdog_process PID SECONDS`.
 
 The worker writes to stdin: an empty line as a heartbeat, and a line of JSON when a thread begins or ends a unit of work. A
-worker that writes nothing for SECONDS and uses the CPU meanwhile is reported (crash_report.py) and ended. The process ends
-when its worker ends and stdin is closed.
+worker that writes nothing for SECONDS while one of its threads uses the CPU is reported (crash_report.py) and ended. The
+process ends when its worker ends and stdin is closed.
+
+CPU time is counted for each thread: the thread that holds the GIL uses all of it. Many threads that share the GIL, or a
+machine that has no CPU for them, delay heartbeats too, but then no thread uses much.
 
 It imports the standard library only, because each worker has such a process and its memory counts.
 """
@@ -13,40 +16,47 @@ import select
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 from uuid import uuid4
 
 _LOOKS = 10  # in the seconds after which a silent worker is frozen
-_BUSY = 0.5  # CPU seconds a second: less is a worker that waits, is swapped out, or has no CPU to run on
-_WAITING = 12  # times these seconds: the GIL is held by code that waits for ever
-_UNMEASURED = 2  # the same where the system has no /proc
-_REPORT_S = 5.0
+_BUSY = 0.5  # CPU seconds a second of one thread: less is a worker that waits, is swapped out, or has no CPU to run on
+_ANY = float("inf")  # the usage of a thread that cannot be measured
+_WAITING = 20  # times these seconds: the GIL is held by code that waits for ever
+_UNMEASURED = 4  # the same where the system has no /proc
+_REPORT_S = 10.0  # starting it takes 0.8 s of CPU, and on a busy machine several times as long
 _DUMP_S = 2.0  # for the stacks of all threads to be written
 _READ = 1 << 16
 
 
 class CpuUsage(NamedTuple):
-    """CPU seconds that a process or a thread used so far, and whether it is stopped (SIGSTOP, a debugger)."""
+    """CPU seconds that each thread of a process used so far, and whether the process is stopped (SIGSTOP, a debugger)."""
 
-    cpu_s: float
+    threads: Mapping[int, float]
     stopped: bool = False
 
     @classmethod
-    def of(cls, pid: int, thread: int | None = None) -> "CpuUsage | None":
-        """The usage of a process or one of its threads; None if it has ended, or where there is no /proc."""
-        path = Path(f"/proc/{pid}/stat" if thread is None else f"/proc/{pid}/task/{thread}/stat")
-        try:
-            state, *fields = path.read_text("utf-8", "replace").rpartition(")")[2].split()
-        except (OSError, ValueError):
-            return None
-        return cls((int(fields[10]) + int(fields[11])) / os.sysconf("SC_CLK_TCK"), state in {"T", "t"})
+    def of(cls, pid: int) -> "CpuUsage | None":
+        """The usage of a process; None if it has ended, or where there is no /proc."""
+        threads, stopped = dict[int, float](), False
+        with suppress(OSError):
+            for thread in Path(f"/proc/{pid}/task").iterdir():
+                with suppress(OSError, ValueError):  # the thread has ended
+                    state, *fields = (thread / "stat").read_text("utf-8", "replace").rpartition(")")[2].split()
+                    threads[int(thread.name)] = (int(fields[10]) + int(fields[11])) / os.sysconf("SC_CLK_TCK")
+                    stopped = stopped or state in {"T", "t"}
+        return cls(threads, stopped) if threads else None
+
+    def since(self, before: "CpuUsage") -> Mapping[int, float]:
+        """The CPU seconds that each thread used since `before`."""
+        return {thread: cpu_s - before.threads.get(thread, cpu_s) for thread, cpu_s in self.threads.items()}
 
 
 class Silence:
-    """How many looks in a row saw no heartbeat.
+    """How many looks in a row saw no heartbeat, and the CPU that each thread used meanwhile.
 
     Looks are counted instead of seconds, so that a machine that sleeps, or a paused pair of processes, adds none.
     """
@@ -54,7 +64,8 @@ class Silence:
     def __init__(self, limit: float) -> None:
         self._limit = limit
         self._looks = 0
-        self._cpu_s: float | None = None
+        self._first: CpuUsage | None = None
+        self.used: Mapping[int, float] = {}
 
     @property
     def seconds(self) -> float:
@@ -63,27 +74,27 @@ class Silence:
 
     def reset(self) -> None:
         """Start over after a heartbeat."""
-        self._looks, self._cpu_s = 0, None
+        self._looks, self._first, self.used = 0, None, {}
 
     def count(self, usage: CpuUsage | None) -> bool:
         """Count a look without a heartbeat; whether the worker is frozen. `usage` is None where it cannot be read."""
-        if usage and (usage.stopped or self._cpu_s is None):
-            self._looks, self._cpu_s = 0, usage.cpu_s
+        if usage and (usage.stopped or self._first is None):
+            self._looks, self._first = 0, usage
         self._looks += 1
-        if usage is None or self._cpu_s is None:
+        if usage is None or self._first is None:
             return self._looks >= _UNMEASURED * _LOOKS
-        busy = usage.cpu_s - self._cpu_s >= _BUSY * self._limit
+        self.used = usage.since(self._first)
+        busy = max(self.used.values()) >= _BUSY * self._limit
         return self._looks >= (_LOOKS if busy else _WAITING * _LOOKS)
 
 
 class Watch:
-    """One worker, the units of work of its threads, and the CPU that those threads had used when it fell silent."""
+    """One worker, and the units of work of its threads."""
 
     def __init__(self, pid: int, limit: float) -> None:
         self._pid, self._limit = pid, limit
         self._silence = Silence(limit)
         self._units: dict[int, Sequence[str]] = {}
-        self._before: dict[int, CpuUsage | None] = {}
         self._rest = b""
 
     def until_frozen(self) -> bool:
@@ -94,12 +105,9 @@ class Watch:
                 if not data:
                     return False
                 self._silence.reset()
-                self._before = {}
                 self._parse(data)
             elif self._silence.count(CpuUsage.of(self._pid)):
                 return True
-            else:
-                self._before = self._before or {thread: CpuUsage.of(self._pid, thread) for thread in self._units}
 
     def _parse(self, data: bytes) -> None:
         *lines, self._rest = (self._rest + data).split(b"\n")
@@ -114,11 +122,8 @@ class Watch:
 
         A thread that waits for a model uses none, so its unit of work is not to blame.
         """
-        return [unit for thread, unit in self._units.items() if self._was_busy(thread)]
-
-    def _was_busy(self, thread: int) -> bool:
-        before, now = self._before.get(thread), CpuUsage.of(self._pid, thread)
-        return before is None or now is None or now.cpu_s - before.cpu_s >= _BUSY * self._limit / 2
+        used = self._silence.used
+        return [unit for thread, unit in self._units.items() if used.get(thread, _ANY) >= _BUSY * self._limit / 2]
 
     def end(self) -> None:
         """Report, then end the worker. On SIGABRT it writes the stacks of its threads (faulthandler)."""

@@ -1,5 +1,6 @@
 """OpenAI's protocol through the real SDK, against a server of our own that misbehaves as it is told."""
 
+import sys
 from datetime import date
 
 import pytest
@@ -9,7 +10,7 @@ from provider_models import close, opened
 from structlog.testing import capture_logs
 
 from om_api import load_settings
-from om_api.domain.errors import SettingsError
+from om_api.domain.errors import ModelError, SettingsError
 from om_api.settings import ModelSettings
 from om_workers.calls.registry import Registry, key_of
 from om_workers.llm.base import Usage
@@ -89,6 +90,13 @@ def test_a_key_is_read_from_the_variable_it_stands_in_and_one_that_is_missing_na
 
 def registry(**environ):
     return Registry(load_settings(environ=environ))
+
+
+def test_a_model_without_a_key_imports_no_sdk(monkeypatch):
+    for model, module in (("gpt-x", "openai_compatible"), ("gemini-2.5-flash", "gemini")):
+        monkeypatch.setitem(sys.modules, f"om_workers.llm.{module}", None)
+        with pytest.raises(ModelError, match="API_KEY holds no key"):
+            registry().itself(model)
 
 
 def test_a_model_needs_its_key_unless_it_has_an_address(server):

@@ -29,15 +29,20 @@ def _looks_until_frozen(usages):
 
 def test_silence_is_a_freeze_only_of_a_worker_that_computes_or_waits_for_very_long():
     """Catches a machine that wakes up: a worker that was stopped for an hour was killed for an hour's silence."""
-    computes = [CpuUsage(0.1 * look) for look in range(200)]
-    stopped = [CpuUsage(5.0, stopped=True)] * 100
+    computes = [CpuUsage({7: 5.0, 8: 0.1 * look}) for look in range(200)]
+    stopped = [CpuUsage({7: 5.0}, stopped=True)] * 100
     for case, usages, frozen_at in (
         ("computes", computes, LOOKS),
-        ("gets a fifth of a CPU", [CpuUsage(0.02 * look) for look in range(200)], 26),
-        ("waits", [CpuUsage(5.0)] * 200, 12 * LOOKS),
+        ("gets a fifth of a CPU", [CpuUsage({7: 0.02 * look}) for look in range(200)], 26),
+        (
+            "has many threads that share the GIL",
+            [CpuUsage(dict.fromkeys(range(32), 0.1 * look / 32)) for look in range(99)],
+            None,
+        ),
+        ("waits", [CpuUsage({7: 5.0})] * 200, 20 * LOOKS),
         ("is stopped", stopped, None),
-        ("was stopped, and computes", [*stopped, *(CpuUsage(5 + 0.1 * look) for look in range(50))], 100 + LOOKS - 1),
-        ("cannot be measured", [None] * 50, 2 * LOOKS),
+        ("was stopped, and computes", [*stopped, *(CpuUsage({7: 5 + 0.1 * look}) for look in range(50))], 99 + LOOKS),
+        ("cannot be measured", [None] * 50, 4 * LOOKS),
     ):
         assert _looks_until_frozen(usages) == frozen_at, case
     silence = Silence(1.0)
@@ -47,16 +52,15 @@ def test_silence_is_a_freeze_only_of_a_worker_that_computes_or_waits_for_very_lo
     assert not any(silence.count(usage) for usage in computes[: LOOKS - 1])
 
 
-def test_only_what_a_thread_that_computed_worked_at_is_to_blame(monkeypatch):
+def test_only_what_a_thread_that_computed_worked_at_is_to_blame():
     """Catches a chunk that waits for its model in the process that another one freezes: twice, and it was quarantined."""
-    watch, cpu_s = Watch(7, 1.0), {1: 0.0, 2: 3.0}
-    monkeypatch.setattr(CpuUsage, "of", lambda _, thread: CpuUsage(cpu_s[thread]) if thread in cpu_s else None)
+    watch = Watch(7, 1.0)
     watch._parse(b'[1, ["om.observe_chunk", "alice", "c1"]]\n[2, ["om.observe_chunk", "bob", "c2"]]\n[3, ["om.ref')
     watch._parse(b'lect", "carl"]]\n[3, []]\nnot JSON\n')
-    watch._before = {thread: CpuUsage.of(7, thread) for thread in cpu_s}
-    cpu_s[1] = 0.6
+    for cpu_s in (0.0, 0.6):
+        watch._silence.count(CpuUsage({1: cpu_s, 2: 3.0}))
     assert watch.suspects() == [["om.observe_chunk", "alice", "c1"]]
-    cpu_s.clear()
+    watch._silence.reset()
     assert len(watch.suspects()) == 2, "where it cannot be measured"
 
 
