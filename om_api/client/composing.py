@@ -11,7 +11,7 @@ from om_api.domain.errors import InvalidInputError, NotPermittedError
 from om_api.domain.snapshot import Snapshot
 from om_api.domain.values import check_id
 from om_api.settings import Settings
-from om_api.settings.composed_memories import MOST_COMPOSED, ComposedMemory, lacking_consent
+from om_api.settings.composed_memories import MOST_COMPOSED, ComposedMemory, circle_of, lacking_consent
 from om_api.store.driver.steps import Steps
 from om_api.store.driver.tolerant_read import UNREADABLE
 from om_api.store.memory.composing import ComposedReader
@@ -75,6 +75,7 @@ class Composer:
         for name, key in links.refused:
             if key == "composed_by" and name not in named:
                 left_out[name] = lacking_consent(resource, name, key)
+        left_out |= {name: circle_of(resource, name) for name in links.circles if name not in named}
         if len(kept) + len(more) > MOST_COMPOSED:
             raise InvalidInputError(
                 f"also makes {len(kept) + len(more)} memories composed into those of {resource}, with {len(kept)} of its "

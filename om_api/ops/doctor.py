@@ -165,7 +165,7 @@ def _lengths(url: str) -> dict[str, int]:
 
 def _settings(settings: Settings) -> Iterator[Finding]:
     for problem in settings.problems:
-        do = "correct it (om config check); processes that run keep what it said before"
+        do = "correct it (om config check); processes that run keep what a broken file said before"
         yield Finding(WARNING, "settings", f"{problem.file}: {problem.text}", do)
     for hidden in settings.loaded.hidden():
         yield Finding(NOTE, "settings", str(hidden), f"om config set {hidden.agent} with each that should apply")

@@ -19,7 +19,7 @@ from om_api.settings.catalogue import (
     nearest,
     owner_of,
 )
-from om_api.settings.composed_memories import lacking_consent
+from om_api.settings.composed_memories import circle_of, lacking_consent, new_circle
 from om_api.settings.documents import plain
 from om_api.settings.files import is_agent, layer_of, match
 from om_api.settings.live import Settings, rows_of
@@ -182,7 +182,7 @@ def plan(
     then = _then(settings, agent, file, kept, origin)
     changed, overruled = _effects(settings, agent, then.of(agent)), _overruled(settings, then.of(agent), stated, origin)
     _check_owner([tuple(each.key.split(".")) for each in changed], by)
-    _check_links(settings, agent, then)
+    _check_links(settings, agent, then, origin)
     if by is not SettingOwner.ADMINISTRATOR:
         refuse_unlisted(then.of(agent), loaded.of(agent), origin)
     relied_on = _composed_entries(then, agent) if any(each.key in _LINKS for each in changed) else {}
@@ -206,8 +206,16 @@ def _check_copied(began_as: str, text: str, agent: str, by: SettingOwner) -> Non
             )
 
 
-def _check_links(settings: Settings, agent: str, then: Loaded) -> None:
-    """Raise SettingsError for a link that this change makes and the other memory does not permit."""
+def _check_links(settings: Settings, agent: str, then: Loaded, origin: str) -> None:
+    """Raise SettingsError for a link that this change makes and that closes a circle or lacks the other memory's permission.
+
+    Files are checked without the store, too: an entry may hide a link that is in force where the store is not read, and
+    everywhere once the entry is removed. The text of a circle names only memories that the agent composes itself.
+    """
+    for before, after in ((settings.loaded, then), (settings.loaded.files_only(), then.files_only())):
+        if circle := new_circle(before.own_links(), after.own_links()):
+            own = next((at for at, name in enumerate(circle) if match(name, [agent])), 0)
+            raise SettingsError(f"{origin}: {circle_of(circle[own], circle[own + 1])}")
     refused = set(then.links(agent).refused) - set(settings.links(agent).refused)
     if refused:
         raise SettingsError("\n".join(f"compose: {lacking_consent(agent, *each)}" for each in sorted(refused)))

@@ -1,8 +1,10 @@
 """Links between memories: `compose`, the consent of the other memory, and circles, which are refused."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
+from graphlib import CycleError, TopologicalSorter
 from typing import Annotated, Any, NamedTuple, TypeAlias
 
 from pydantic import BeforeValidator, PlainValidator
@@ -77,12 +79,13 @@ class Links(NamedTuple):
     """The links of a memory's `compose`: with consent, and without.
 
     `composed` may be read, `shared` may be written to. `refused` names other memories, each with its setting that does not
-    consent.
+    consent. `circles` are the memories whose link closes a circle; it is not in force.
     """
 
     composed: tuple[ComposedMemory, ...] = ()
     shared: tuple[ComposedMemory, ...] = ()
     refused: tuple[tuple[str, str], ...] = ()
+    circles: tuple[str, ...] = ()
 
 
 def named_memories(stated: Stated, resource: str) -> list[ComposedMemory]:
@@ -97,10 +100,12 @@ def shared_kinds(stated: Stated) -> list[str]:
     return [kind for kind in KINDS if kind in shared]
 
 
-def links_of(stated: Stated, resource: str, consent_of: Callable[[str], Consent]) -> Links:
-    """Sort what `compose` of a resource names by whether the other side permits it."""
+def links_of(stated: Stated, resource: str, consent_of: Callable[[str], Consent], circles: Sequence[str] = ()) -> Links:
+    """Sort what `compose` of a resource names by whether the other side permits it; links to `circles` are left out."""
     composed, shared, refused = list[ComposedMemory](), list[ComposedMemory](), list[tuple[str, str]]()
     for memory in named_memories(stated, resource):
+        if memory.resource in circles:
+            continue
         consent = consent_of(memory.resource)
         if _permits(consent.composed_by, resource):
             composed.append(memory)
@@ -110,7 +115,7 @@ def links_of(stated: Stated, resource: str, consent_of: Callable[[str], Consent]
             shared.append(memory)
         elif memory.share:
             refused.append((memory.resource, "shared_by"))
-    return Links(tuple(composed), tuple(shared), tuple(refused))
+    return Links(tuple(composed), tuple(shared), tuple(refused), tuple(circles))
 
 
 def _permits(names: Iterable[str], resource: str) -> bool:
@@ -132,24 +137,51 @@ def lacking_consent(resource: str, other: str, key: str) -> str:
     return f"{key} of {other} does not name {resource}: add it there first (docs/composed-memories.md#consent)"
 
 
-def leads_back(name: str, own: Mapping[str, Collection[str]]) -> list[str]:
-    """The way from an agent over what each composes back to it, both ends included; [] where there is none."""
-    ways, met = [[name]], set[str]()
+def way_between(first: str, last: str, links: Mapping[str, Iterable[str]]) -> list[str]:
+    """A way over links from one memory to another one, both ends included; [] if there is none."""
+    ways, met = [[first]], {first}
     while ways:
         way = ways.pop()
-        for each in own.get(way[-1], ()):
-            if each == name:
-                return [*way, name]
+        if way[-1] == last:
+            return way
+        for each in links.get(way[-1], ()):
             if each not in met:
                 met.add(each)
                 ways.append([*way, each])
     return []
 
 
-def why_not(way: Collection[str]) -> str:
-    """What is wrong where an agent's own settings lead back to it. It names no memory but those of its own `compose`."""
-    first, second, *more = way
-    if not more:
+def closing_links(links: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
+    """The links that close a circle, by agent.
+
+    Agents are taken in the order of their names, so the result depends on the links alone, and not on which was loaded first.
+    """
+    try:
+        TopologicalSorter(links).prepare()
+    except CycleError:
+        pass
+    else:
+        return {}
+    kept, closing = dict[str, list[str]](), defaultdict[str, list[str]](list)
+    for name in sorted(links):
+        kept[name] = []
+        for other in links[name]:
+            (closing if way_between(other, name, kept) else kept)[name].append(other)
+    return {name: tuple(others) for name, others in closing.items()}
+
+
+def new_circle(before: Mapping[str, Sequence[str]], then: Mapping[str, Sequence[str]]) -> list[str]:
+    """A circle that a link closes which was not there before, its first memory also being the last; [] if there is none."""
+    for name, others in then.items():
+        for other in others:
+            if other not in before.get(name, ()) and (way := way_between(other, name, then)):
+                return [name, *way]
+    return []
+
+
+def circle_of(first: str, second: str) -> str:
+    """What is wrong with a link that leads back to where it begins. It names the two memories of the link only."""
+    if first == second:
         return f"compose names {first} itself; permitted: other memories"
     return (
         f"compose leads in a circle: {first} composes {second}, which leads back to it; permitted: memories that do not"

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from om_api.domain.errors import SettingsError
 from om_api.settings.catalogue import BASE_FILE
-from om_api.settings.composed_memories import Consent, consented
 from om_api.settings.environment import environment_layer
 from om_api.settings.files import (
     AGENT_FILE,
@@ -27,13 +26,10 @@ from om_api.settings.loaded import (
     Loaded,
     LoadedFile,
     attempt,
-    composed_in,
     lines_of,
     of_layer,
     one_line,
-    own_layer,
     problem_of,
-    refuse_circle,
     still_fits,
     with_store,
 )
@@ -117,7 +113,6 @@ class Folder:
         effective = of_layer(loaded.base, layer_of(text, origin), origin)
         agents, names = {**loaded.agents, name: effective}, tuple(dict.fromkeys((*loaded.names, name)))
         changed = loaded._replace(agents=agents, names=names)
-        refuse_circle(name, origin, changed._replace(above={}).own_links())
         return still_fits(with_store(changed, loaded, loaded.stored.texts), loaded)
 
     def without_file(self, loaded: Loaded, name: str) -> Loaded:
@@ -195,12 +190,12 @@ class Folder:
     def _with_agents(self, last: Loaded, base: Base, files: Mapping[Path, Stamp | None]) -> Loaded:
         beside = _beside(files)
         made = {file: self._made(last.made.get(file), base, file, now, beside[file]) for file, now in files.items()}
-        made = _without_circles(made)
         results = {file.parent.name: one.result for file, one in made.items()}
         good = {name: result for name, result in results.items() if isinstance(result, Effective)}
         kept = {name: last.agents[name] for name in results.keys() & last.agents.keys()}
         problems = [problem_of(file, one.result) for file, one in made.items() if isinstance(one.result, str)]
-        return Loaded(base, kept | good, tuple(filter(is_agent, results)), tuple(problems), made=made)
+        loaded = Loaded(base, kept | good, tuple(filter(is_agent, results)), tuple(problems), made=made)
+        return loaded.without_circles()
 
     def _made(
         self, known: LoadedFile | None, base: Base, file: Path, now: Stamp | None, beside: Sequence[Path]
@@ -212,23 +207,6 @@ class Folder:
         if known is not None and now is not None and known.stamp == now and known.base is base:
             return known
         return LoadedFile(base, now, attempt(lambda: _agent(base, file)))
-
-
-def _without_circles(made: Mapping[Path, LoadedFile]) -> dict[Path, LoadedFile]:
-    """The same, but for the last file of each circle of memories that compose each other, which says so."""
-    found, own, consents = dict(made), dict[str, Layer](), dict[str, Consent]()
-    for file, one in made.items():
-        if isinstance(one.result, str):
-            continue
-        name, layer = file.parent.name, own_layer(one.result)
-        consents[name] = one.result.memory.consent
-        links = consented(composed_in({**own, name: layer}), consents.__getitem__)
-        refused = attempt(partial(refuse_circle, name, str(file), links))
-        if isinstance(refused, str):
-            found[file] = LoadedFile(one.base, None, refused)  # read again at the next look: another file may be mended
-        else:
-            own[name] = layer
-    return found
 
 
 def _beside(files: Iterable[Path]) -> dict[Path, list[Path]]:

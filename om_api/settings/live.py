@@ -5,6 +5,7 @@ import os
 import threading
 from collections.abc import Mapping
 from functools import reduce
+from itertools import chain
 from operator import getitem
 from pathlib import Path
 from typing import Any
@@ -96,8 +97,11 @@ class Settings:
 
     @property
     def problems(self) -> tuple[FileProblem, ...]:
-        """The files, and the entries of the store, that could not be put in force; what they said last, else the base, is."""
-        return (*self._loaded.problems, *self._loaded.of_store())
+        """What could not be put in force: files, entries of the store, and links that close circles.
+
+        Of files and entries what they said last is in force, else the base; of links that close circles nothing.
+        """
+        return (*self._loaded.problems, *self._loaded.of_store(), *self._circles())
 
     @property
     def folder(self) -> Folder:
@@ -110,8 +114,8 @@ class Settings:
         return self.problems[0] if self._loaded.mistake else None
 
     def mistakes(self) -> list[FileProblem]:
-        """The same files, with everything that is wrong with them, each by itself."""
-        return [*self._folder.mistakes(self._loaded)]
+        """The same of files, with everything that is wrong with them, each by itself."""
+        return [*self._folder.mistakes(self._loaded), *self._circles()]
 
     @property
     def fingerprint(self) -> str:
@@ -137,11 +141,12 @@ class Settings:
         return self._loaded.links(resource)
 
     def problem(self, resource: str) -> FileProblem | None:
-        """Why an agent's own file, or that of the glob its id fits, is not in force; None if it is, or there is none."""
+        """Why an agent's own file, that of the glob its id fits, or a link of it is not in force; None if all of it is."""
         loaded = self._loaded
         name = match(resource, loaded.names) if loaded.problems else None
         broken = ((file, one.result) for file, one in loaded.made.items() if file.parent.name == name)
-        return next((problem_of(file, text) for file, text in broken if isinstance(text, str)), None)
+        found = (problem_of(file, text) for file, text in broken if isinstance(text, str))
+        return next(chain(found, loaded.circles_of(resource)), None)
 
     def origin(self, resource: str | None = None) -> dict[str, str]:
         """Where each value comes from, by dotted key: `default`, `preset small`, a file, `store harold`, `environment OM_X`."""
@@ -180,6 +185,9 @@ class Settings:
                 problem = problem_of(self._folder.path, str(error))
                 self._loaded = before._replace(problems=(problem,), stamps={})
             return not self._loaded.same_as(before)
+
+    def _circles(self) -> list[FileProblem]:
+        return [problem for name in self._loaded.circles for problem in self._loaded.circles_of(name)]
 
     def _effective(self, resource: str | None) -> Effective:
         return self._loaded.base.effective if resource is None else self._loaded.of(resource)

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar
 
 from om_api.domain.errors import SettingsError
 from om_api.settings.catalogue import BASE_FILE, SYSTEM_WIDE, dotted, owner_of
-from om_api.settings.composed_memories import Consent, Links, consented, leads_back, links_of, why_not
+from om_api.settings.composed_memories import Consent, Links, circle_of, closing_links, consented, links_of
 from om_api.settings.documents import plain
 from om_api.settings.files import Stamp, is_one, match
 from om_api.settings.sections.fields import SettingOwner
@@ -77,7 +77,8 @@ class Loaded(NamedTuple):
     """Everything a reader sees, replaced as a whole; `agents` holds the overrides that could be put in force.
 
     `mistake` says why the base file could not be. `above`: what files and an entry of the store come to together, by the names
-    that they stand under, as it is asked for: entries that are globs may meet any file.
+    that they stand under, as it is asked for: entries that are globs may meet any file. `circles` are the links that close
+    circles, by agent: they alone are not in force.
     """
 
     base: Base
@@ -89,6 +90,7 @@ class Loaded(NamedTuple):
     mistake: str = ""
     stored: StoredLayers = StoredLayers()
     above: dict[tuple[str | None, str], Effective | str] = {}  # noqa: RUF012  with_store makes one that is written to
+    circles: Mapping[str, tuple[str, ...]] = {}
 
     def same_as(self, other: "Loaded") -> bool:
         """Whether everybody's settings are those of another state."""
@@ -113,16 +115,40 @@ class Loaded(NamedTuple):
 
     def links(self, resource: str) -> Links:
         """The links of an agent's `compose`, with and without consent."""
-        return links_of(self.of(resource).memory.compose, resource, self.consent)
+        return links_of(self.of(resource).memory.compose, resource, self.consent, self.circles.get(resource, ()))
 
     def consent(self, resource: str) -> Consent:
         """Who may compose an agent's memory, and share into it."""
         return self.of(resource).memory.consent
 
     def own_links(self) -> dict[str, list[str]]:
-        """The links with consent between agents that state `compose` themselves, in a file or in the store."""
-        files = composed_in({name: own_layer(effective) for name, effective in self.agents.items()})
-        return consented({**files, **composed_in(self.stored.layers)}, self.consent)
+        """The links with consent between agents whose own file or entry states their `compose`.
+
+        Globs and the base may name everybody.
+        """
+        own = dict[str, list[str]]()
+        for name in filter(is_one, {**self.agents, **self.stored.layers}):
+            file = own_layer(self.agents[name]) if name in self.agents else Layer()
+            origins = [layer[_COMPOSE].origin for layer in (file, self.stored.layers.get(name, Layer())) if _COMPOSE in layer]
+            if origins and (effective := self.of(name)).origin[dotted(_COMPOSE)] in origins:
+                own[name] = [each["resource"] for each in effective.memory.compose]
+        return consented(own, self.consent)
+
+    def files_only(self) -> "Loaded":
+        """What is in force for a process that does not read the store, such as a Python client."""
+        return self._replace(stored=StoredLayers(), above={})
+
+    def without_circles(self) -> "Loaded":
+        """The same without the links that close circles. Call it on each state that is put together."""
+        return self._replace(circles=closing_links(self.own_links()))
+
+    def circles_of(self, name: str) -> list[FileProblem]:
+        """The links of an agent that close circles, each as a problem of the file or entry that states it."""
+        where = self.of(name).origin[dotted(_COMPOSE)]
+        return [
+            problem_of(where, f"{circle_of(name, other)}; this link alone is not in force")
+            for other in self.circles.get(name, ())
+        ]
 
     def hidden(self) -> list[HiddenSettings]:
         """Administrators' settings that agents lack, because their own file leaves them out and hides that of a glob."""
@@ -151,22 +177,6 @@ class Loaded(NamedTuple):
 def of_layer(base: Base, layer: Layer, origin: str) -> Effective:
     """What is in force where a file states this; raises SettingsError."""
     return _of_one_agent(base, compose((base.file_layer, layer, base.environment), origin), origin)
-
-
-def composed_in(layers: Mapping[str, Layer]) -> dict[str, list[str]]:
-    """Which memories agents compose by what is said of them alone: globs and the base may name everybody."""
-    said = {name: layer.get(_COMPOSE) for name, layer in layers.items() if is_one(name)}
-    values = {name: each.value for name, each in said.items() if each and isinstance(each.value, list | tuple)}
-    return {
-        name: [one.get("resource", "") if isinstance(one, dict) else str(one) for one in value]
-        for name, value in values.items()
-    }
-
-
-def refuse_circle(name: str, origin: str, own: Mapping[str, list[str]]) -> None:
-    """Raise SettingsError where what an agent composes leads back to it."""
-    if way := leads_back(name, own):
-        raise SettingsError(f"{origin}: {why_not(way)}")
 
 
 def own_layer(effective: Effective) -> Layer:
@@ -209,10 +219,7 @@ def _of_one_agent(base: Base, effective: Effective, origin: str) -> Effective:
 
 
 def with_store(loaded: Loaded, last: Loaded | None, says: StoredTexts) -> Loaded:
-    """The same with what the store says above files; an entry that cannot be in force stays as it was in the `last` state.
-
-    Of one that only closes a circle `compose` alone is left out.
-    """
+    """The same with what the store says above files; an entry that cannot be in force stays as it was in the `last` state."""
     before = StoredLayers() if last is None else last.stored
     layers, mistakes = dict[str, Layer](), dict[str, str]()
     above: dict[tuple[str | None, str], Effective | str] = {}
@@ -231,28 +238,7 @@ def with_store(loaded: Loaded, last: Loaded | None, says: StoredTexts) -> Loaded
                 found = attempt(partial(_met, loaded, below, name, before.layers[name]))
         if not isinstance(found, str):
             layers[name], above[below, name] = found
-    return _without_circles(loaded._replace(stored=StoredLayers(says, layers, mistakes), above=above))
-
-
-def _without_circles(loaded: Loaded) -> Loaded:
-    """The same without `compose` of each entry that closes a circle; those as they were come first, so that they stay.
-
-    Two entries may be saved at once, and consent may come back: what else an entry says stays in force.
-    """
-    links, stored = loaded.own_links(), loaded.stored
-    layers, mistakes, own = dict(stored.layers), dict(stored.mistakes), dict(links)
-    for name in layers:
-        own.pop(name, None)
-    for name, layer in stored.layers.items():
-        own[name] = links.get(name, [])
-        if way := leads_back(name, own):
-            mistakes[name] = f"{origin_of(name)}: {why_not(way)}"
-            rest = {key: stated for key, stated in layer.items() if key != _COMPOSE}
-            below, own[name] = match(name, loaded.names), []
-            found = attempt(partial(_met, loaded, below, name, rest))
-            if not isinstance(found, str):
-                layers[name], loaded.above[below, name] = found
-    return loaded._replace(stored=stored._replace(layers=layers, mistakes=mistakes))
+    return loaded._replace(stored=StoredLayers(says, layers, mistakes), above=above).without_circles()
 
 
 def _is_as_it_was(loaded: Loaded, last: Loaded, below: str | None, name: str, text: bytes) -> bool:

@@ -196,3 +196,27 @@ def test_a_link_is_saved_once_the_other_memory_permits_it(folder):
     folder.agent("alice", om("compose: [carol]"))  # a link of a file that is not permitted hinders no other change
     settings.refresh()
     assert plan(settings, "alice", wanted(ttl_days=3)).after
+
+
+def test_change_that_closes_a_circle_is_refused_in_files_alone_and_together_with_the_store(folder):
+    """Catches a file whose `compose` an entry hides: the circle would be in force where the store is not read."""
+    folder.settings("composed_by: ['*']")
+    folder.agent("alice", om("ttl_days: 5"))
+    folder.agent("bob", om("compose: [alice], ttl_days: 6"))
+    apart, link = om("compose: [], composed_by: [bob]"), om("compose: [bob], composed_by: [bob]")
+    for file, entry, change, where in (
+        ("ttl_days: 5", apart, wanted(compose=["bob"], composed_by=["bob"]), "file"),
+        ("ttl_days: 5", apart, wanted(compose=["bob"]), "store"),
+        ("compose: [bob], composed_by: []", link.replace("bob", "x"), wanted(["composed_by"]), "file"),
+        ("compose: [bob], composed_by: []", om("ttl_days: 4"), wanted(composed_by=["bob"]), "store"),
+        ("composed_by: []", om("compose: [bob], composed_by: [x]"), wanted(["composed_by"], compose=["bob"]), "file"),
+    ):
+        folder.agent("alice", om(file))
+        settings = stored(folder.load(), alice=entry)
+        assert "alice composes bob, which leads back" in refused(settings, "alice", change, where), (file, change)
+    folder.agent("alice", om("compose: [bob]"))  # as an administrator may save it in an editor
+    settings = folder.load()
+    for name in ("alice", "bob"):
+        assert plan(settings, name, wanted(ttl_days=3)).after, name
+        assert plan(settings, name, wanted(compose=[])).after, name
+    assert settings.links("bob").circles == ("alice",)

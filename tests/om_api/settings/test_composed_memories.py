@@ -33,7 +33,8 @@ def test_what_cannot_be_composed_is_told_with_what_can(folder):
         assert ("permitted: up to 8, each once" in problem.text, "harold" in problem.file) == (True, True), said
 
 
-def test_a_circle_is_one_error_where_it_closes_and_mended_by_whichever_file_is(folder):
+def test_circle_leaves_out_the_link_that_closes_it_and_nothing_else(folder):
+    """Catches a file that is dropped as a whole because of another agent's `compose`."""
     for agents, says in (
         ({"a": "[a]"}, "compose names a itself"),
         ({"a": "[b]", "b": "[a]"}, "compose leads in a circle: b composes a, which leads back to it"),
@@ -41,7 +42,14 @@ def test_a_circle_is_one_error_where_it_closes_and_mended_by_whichever_file_is(f
     ):
         settings = loaded(folder, **agents)
         (problem,) = settings.problems
-        assert says in problem.text, agents
+        last = max(agents)
+        assert (says in problem.text, problem.file, told(settings, last)) == (True, settings.origin(last)["compose"], [])
+        assert settings.mistakes() == [problem] == [settings.problem(last)], agents
+        assert all(told(settings, name) for name in agents if name != last), agents
+    folder.agent("c", om("compose: [d, a], ttl_days: 7, composed_by: ['*']"))
+    settings.refresh()
+    assert (told(settings, "c"), settings.for_agent("c").ttl_days) == ([("d", 4_000, ())], 7)
+    assert loaded(folder, **{name: agents[name] for name in "cba"}).links("c").circles == ("a",)
     folder.agent("a", om("compose: []"))
     settings.refresh()
     assert settings.problems == ()
@@ -62,7 +70,7 @@ def test_a_link_is_in_force_while_the_other_memory_permits_it(folder):
     ):
         folder.agent("bob", om(consent))
         settings.refresh()
-        composed, shared, refused = settings.links("alice")
+        composed, shared, refused, _ = settings.links("alice")
         assert (tuple(each[0] for each in composed), tuple(each[0] for each in shared), refused) == links, consent
     folder.agent("bob", om("composed_by: alice"))
     settings.refresh()
