@@ -129,7 +129,9 @@ class Loaded(NamedTuple):
         own = dict[str, list[str]]()
         for name in filter(is_one, {**self.agents, **self.stored.layers}):
             file = own_layer(self.agents[name]) if name in self.agents else Layer()
-            origins = [layer[_COMPOSE].origin for layer in (file, self.stored.layers.get(name, Layer())) if _COMPOSE in layer]
+            origins = [
+                layer[_COMPOSE].origin for layer in (file, self.stored.layers.get(name, Layer())) if _COMPOSE in layer
+            ]
             if origins and (effective := self.of(name)).origin[dotted(_COMPOSE)] in origins:
                 own[name] = [each["resource"] for each in effective.memory.compose]
         return consented(own, self.consent)

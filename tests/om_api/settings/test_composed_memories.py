@@ -43,7 +43,11 @@ def test_circle_leaves_out_the_link_that_closes_it_and_nothing_else(folder):
         settings = loaded(folder, **agents)
         (problem,) = settings.problems
         last = max(agents)
-        assert (says in problem.text, problem.file, told(settings, last)) == (True, settings.origin(last)["compose"], [])
+        assert (says in problem.text, problem.file, told(settings, last)) == (
+            True,
+            settings.origin(last)["compose"],
+            [],
+        )
         assert settings.mistakes() == [problem] == [settings.problem(last)], agents
         assert all(told(settings, name) for name in agents if name != last), agents
     folder.agent("c", om("compose: [d, a], ttl_days: 7, composed_by: ['*']"))
