@@ -131,14 +131,14 @@ class Turns:
     """
 
     def __init__(self) -> None:
-        self._settled = _Settled([], [], frozenset(), None, None)
+        self._settled = _Settled([], [], {}, None, None)
 
     def __call__(self, messages: list[Message], parted: Parted | None = None) -> list[Turn]:
         """The turns of these messages, parted by their days."""
         lines = parted and (parted.first, parted.line)
         settled = self._settled
         if settled.lines != lines or not _continues(settled.messages, messages):
-            settled = _Settled([], [], frozenset(), lines, None)
+            settled = _Settled([], [], {}, lines, None)
         n = len(settled.messages)
         rest = messages[n:]
         days: list[Day] = [*parted.days[n:]] if parted else [None for _ in rest]
@@ -148,21 +148,24 @@ class Turns:
 
 
 class _Settled(NamedTuple):
-    """Messages and the turns made of them, the ids used for calls, what parted their days, and the last of these."""
+    """Messages and the turns made of them, the ids used for calls, what parted their days, and the last of these.
+
+    `used` has the last number that was put behind an id to tell calls apart.
+    """
 
     messages: list[Message]
     made: list[Turn]
-    used: frozenset[str]
+    used: Mapping[str, int]
     lines: tuple[Any, ...] | None
     day: Day
 
 
 def _further(settled: _Settled, messages: list[Message], days: list[Day], parted: Parted | None) -> _Settled:
     """What was settled, and these messages."""
-    names = set(settled.used)
-    made = _told_apart(_arranged(messages, days), names)
+    used = dict(settled.used)
+    made = _told_apart(_arranged(messages, days), used)
     day = _dated(made, settled.day, parted) if parted else None
-    return _Settled([*settled.messages, *messages], [*settled.made, *made], frozenset(names), settled.lines, day)
+    return _Settled([*settled.messages, *messages], [*settled.made, *made], used, settled.lines, day)
 
 
 def _dated(made: list[Turn], day: Day, parted: Parted) -> Day:
@@ -213,7 +216,7 @@ def _lanes(message: Message) -> list[str]:
     return [piece.lane for piece in _pieces([message])]
 
 
-def _told_apart(made: list[Turn], used: set[str]) -> list[Turn]:
+def _told_apart(made: list[Turn], used: dict[str, int]) -> list[Turn]:
     """Give each call an id that is not used yet, and its result the same: agents may count their calls anew in every turn."""
     for place, turn in enumerate(made):
         if turn.calls:
@@ -223,12 +226,12 @@ def _told_apart(made: list[Turn], used: set[str]) -> list[Turn]:
     return made
 
 
-def _unused(name: str, used: set[str]) -> str:
-    fresh, n = name, 1
+def _unused(name: str, used: dict[str, int]) -> str:
+    fresh, n = name, used.get(name, 1)
     while fresh in used:
         n += 1
         fresh = f"{name}-{n}"
-    used.add(fresh)
+    used[name], used[fresh] = n, 1
     return fresh
 
 
@@ -266,22 +269,19 @@ def _of(kind: str, run: list[_Piece]) -> list[Part]:
 
 def _calls(run: list[_Piece], pairs: Sequence[tuple[Part, Part]], messages: Sequence[Message]) -> list[Turn]:
     calls = [call for call, _ in pairs]
-    rest = [piece.part for piece in run if not _among(piece.part, calls)]
+    paired = {id(call) for call in calls}
+    rest = [piece.part for piece in run if id(piece.part) not in paired]
     thoughts = [part for part in rest if part["type"] in THOUGHTS]
     name = _field_name(messages[run[0].message])
     return [Turn("assistant", _sayable("assistant", rest), calls, thoughts=thoughts, name=name)]
 
 
 def _results(run: list[_Piece], pairs: Sequence[tuple[Part, Part]]) -> list[Turn]:
-    results = [result for _, result in pairs]
-    rest = [_as_result(piece.part) for piece in run if not _among(piece.part, results)]
+    paired = {id(result) for _, result in pairs}
+    rest = [_as_result(piece.part) for piece in run if id(piece.part) not in paired]
     named = [{**result, "name": call.get("name")} for call, result in pairs]
     answers = [Turn("tool", results=named)] if named else []
     return answers + ([Turn("user", _sayable("user", rest))] if rest else [])
-
-
-def _among(part: Part, parts: list[Part]) -> bool:
-    return any(part is other for other in parts)
 
 
 def _as_result(part: Part) -> Part:

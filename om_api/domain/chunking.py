@@ -1,7 +1,8 @@
 """Cutting raw messages into chunks: where it may be done, and how evenly. Pure; the store seals what is planned here."""
 
 from collections.abc import Mapping, Sequence
-from itertools import accumulate, pairwise
+from itertools import accumulate, groupby, pairwise
+from operator import itemgetter
 from typing import NamedTuple
 
 from om_api.domain.policy import Limits, Move
@@ -48,12 +49,23 @@ def cut(turns: Sequence[RawMessage], cuts: Sequence[int], take: int, size: int) 
     sums = list(accumulate((turn.tokens for turn in turns), initial=0))
     end = min(cuts, key=lambda position: (abs(sums[position] - take), -position))  # what weighs nothing goes along
     pieces = round(sums[end] / size)
-    ends = sorted({_nearest(cuts, sums, sums[end] * n / pieces) for n in range(1, pieces)} | {end})
-    return list(pairwise([0, *ends]))
+    return list(
+        pairwise(
+            [0, *_even([(sums[position], position) for position in cuts if position < end], sums[end], pieces), end]
+        )
+    )
 
 
-def _nearest(cuts: Sequence[int], sums: Sequence[int], tokens: float) -> int:
-    return min(cuts, key=lambda position: (abs(sums[position] - tokens), position))
+def _even(cuts: Sequence[tuple[int, int]], tokens: int, pieces: int) -> list[int]:
+    """The positions nearest to where `tokens` would be cut into equal pieces, of which there may be more than positions."""
+    found, piece = list[int](), 1
+    cuts = [next(same) for _, same in groupby(cuts, key=itemgetter(0))]
+    for (before, position), (following, _) in pairwise([*cuts, (tokens, 0)]):
+        nearer = (before + following) / 2  # up to here this position is the nearest
+        if piece < pieces and piece * tokens <= nearer * pieces:
+            found.append(position)
+            piece = int(nearer * pieces // tokens) + 1
+    return found
 
 
 def plan(

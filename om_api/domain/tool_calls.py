@@ -4,7 +4,7 @@ A result answers a call by its id, and where one of them has none by the tool's 
 """
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
@@ -70,43 +70,56 @@ def _named(part: Part, names: dict[str, str]) -> Part:
     return {**part, "name": name} if name else part
 
 
-class _Waiting:
-    """Calls that nobody has answered yet, by the name of their tool."""
+class _ByTool:
+    """Keys of calls or results by the name of their tool, oldest first. A key that is closed is passed once."""
 
     def __init__(self) -> None:
-        self._open: dict[str, bool] = {}  # whether a call has an id of its own
-        self._named: defaultdict[str, deque[str]] = defaultdict(deque)
-        self._made = 0
+        self._all: defaultdict[str, deque[str]] = defaultdict(deque)
+        self._anonymous: defaultdict[str, deque[str]] = defaultdict(deque)
+
+    def add(self, key: str, part: Part) -> None:
+        self._all[_name(part)].append(key)
+        if not call_id(part):
+            self._anonymous[_name(part)].append(key)
+
+    def oldest(self, other: Part, open_keys: Container[str]) -> str | None:
+        """The oldest open key of this part's tool, among those without an id if the part has one."""
+        queue = (self._anonymous if call_id(other) else self._all)[_name(other)]
+        while queue and queue[0] not in open_keys:
+            queue.popleft()
+        return queue[0] if queue else None
+
+
+class _Waiting:
+    """Calls that nobody has answered yet."""
+
+    def __init__(self) -> None:
+        self._open, self._by_tool, self._made = set[str](), _ByTool(), 0
 
     def call(self, part: Part) -> str:
         """The call waits from now on; by which name."""
         self._made += 1
         call = call_id(part) or f"\0{self._made}"
-        self._open[call] = bool(call_id(part))
-        self._named[_name(part)].append(call)
+        self._open.add(call)
+        self._by_tool.add(call, part)
         return call
 
     def answer(self, part: Part) -> str:
         """The name of the call that is answered, which waits no longer; "" for a result without an id that answers none."""
-        own, name = call_id(part), _name(part)
-        found = own if own in self._open else self._oldest(name, anonymous=bool(own))
-        self._open.pop(found, None)
+        own = call_id(part)
+        found = own if own in self._open else self._by_tool.oldest(part, self._open) or ""
+        self._open.discard(found)
         return found or own
-
-    def _oldest(self, name: str, *, anonymous: bool) -> str:
-        """The oldest open call of a tool, among those without an id if one is given in the result."""
-        queue = self._named[name]
-        while queue and queue[0] not in self._open:
-            queue.popleft()
-        return next((call for call in queue if call in self._open and not (anonymous and self._open[call])), "")
 
 
 def matched(calls: Sequence[Part], results: Sequence[Part]) -> list[tuple[Part, Part]]:
     """The calls of one turn that are answered, in their order, each with its result; of several with one id the first."""
-    asked, answers = _by_id(calls), _by_id(results)
+    asked, answers, by_tool = _by_id(calls), _by_id(results), _ByTool()
+    for key, result in answers.items():
+        by_tool.add(key, result)
     found = {key: answers.pop(key) for key in asked if key in answers and call_id(asked[key])}
     for key, call in asked.items():
-        if key not in found and (other := _by_name(call, answers)) is not None:
+        if key not in found and (other := by_tool.oldest(call, answers)) is not None:
             found[key] = answers.pop(other)
     return [(call, found[key]) for key, call in asked.items() if key in found]
 
@@ -116,14 +129,6 @@ def _by_id(parts: Sequence[Part]) -> dict[str, Part]:
     for n, part in enumerate(parts):
         found.setdefault(call_id(part) or f"\0{n}", part)
     return found
-
-
-def _by_name(call: Part, answers: dict[str, Part]) -> str | None:
-    """The first result of the call's tool, where one of the two has no id."""
-    fits = (
-        key for key, each in answers.items() if _name(each) == _name(call) and not (call_id(call) and call_id(each))
-    )
-    return next(fits, None)
 
 
 def whole_from(messages: Sequence[Message], first: int) -> int:

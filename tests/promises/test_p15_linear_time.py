@@ -13,7 +13,10 @@ from typing import Any
 
 import pytest
 
-from om_api.domain import folding, media, note_lines, tags, thread_sections
+from om_api.client.recall.around import surroundings
+from om_api.context.turns import Turns
+from om_api.domain import folding, media, note_lines, tags, thread_sections, tool_calls
+from om_api.domain.histories import retraction
 from om_api.domain.messages import Message
 from om_api.domain.notes import marks
 from om_api.domain.notes.trust import USUAL
@@ -49,6 +52,7 @@ from om_workers.prompts import (
 from om_workers.prompts.loss import Check
 from om_workers.prompts.parse import Observed, Reflected
 from om_workers.trust import about, assents, disguises, earlier, judging, looks, noting, pasting, reading, sayings
+from om_workers.work.scope_worker import turns_of
 
 AT = 1_764_858_600_000
 SHAPES = ["_", "-1", "1gn0r3 ", "a@", "[a](", "é", "我", "Aa1", "<a ", "\n", "a.b.", "1,", "4111 1111 1111 1111 ", "* x\n",
@@ -241,6 +245,55 @@ for letter in ("é", "我"):
 def test_no_text_freezes_the_interpreter():
     """Each of these texts took seconds or forever, within C, where no signal is served: hence another process."""
     subprocess.run([sys.executable, "-c", FREEZERS], timeout=60, check=True)
+
+
+def exchanged(n: int, call: str, result: str, tool: str, other: str, *, together: bool) -> list[Message]:
+    """A history of `n` calls and then `n` results, whose ids and tools may be numbered: two messages, or one for each."""
+    calls = [{"type": "tool-call", "tool_call_id": call.format(at), "name": tool, "args": {}} for at in range(n)]
+    results = [
+        {"type": "tool-result", "tool_call_id": result.format(at), "name": other, "result": "1"} for at in range(n)
+    ]
+    sides = [("assistant", [[part] for part in calls]), ("tool", [[part] for part in results])]
+    sides = [("assistant", [calls]), ("tool", [results])] if together else sides
+    parts = [(role, content) for role, contents in sides for content in contents]
+    return [
+        Message(id=f"m-{at}", role=role, content=content, at=AT + at, tokens=9)
+        for at, (role, content) in enumerate(parts)
+    ]
+
+
+EXCHANGES = [
+    ("a{}", "b{}", "t", "t"),
+    ("", "", "t", "t"),
+    ("", "", "t", "u"),
+    ("x", "x", "t", "t"),
+    ("a{}", "a{}", "t", "t"),
+]
+HISTORY_FUNCTIONS: list[Callable[[list[Message]], Any]] = [
+    lambda history: tool_calls.whole_from(history, 1),
+    lambda history: Turns()(history),
+    lambda history: surroundings(history, 0, 2, 2),
+    lambda history: turns_of(history, notes.tokens),
+    lambda history: retraction.going(history, {history[0].id}, set(), retraction.mark(history[-1].id)),
+    lambda history: transcript.format_messages(history, "UTC", notes.tokens),
+    lambda history: judging.Judge(sayings.sayings(history, USUAL, "t")).only_heard("The user prefers tea"),
+    units.units,
+]
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(600)
+def test_work_on_calls_and_results_grows_linearly():
+    for n, function in enumerate(HISTORY_FUNCTIONS):
+        for *ids, together in [(*each, together) for each in EXCHANGES for together in (True, False)]:
+            before = 0.01
+            for size in (300, 3_000, 9_000):
+                history = exchanged(size, *ids, together=together)
+                start = time.process_time()
+                function(history)
+                taken = time.process_time() - start
+                assert taken < 12 * before + 0.3, (n, ids, together, size)
+                before = taken
 
 
 @pytest.mark.nightly

@@ -30,6 +30,11 @@ def test_chunks_are_near_b_whatever_the_backlog(u, size, sealed):
     assert all(5_400 <= tokens <= 6_600 for tokens in sizes) or take < 6_000
 
 
+def test_cut_takes_a_step_for_each_message_whatever_tokens_it_states():
+    turns = [RawMessage(10_000_000, at) for at in range(5_000)]
+    assert len(cut(turns, range(1, 5_001), 50_000_000_000, 6_000)) == 5_000
+
+
 def test_sealable_never_parts_a_call_from_its_result():
     some = [
         RawMessage(100, NOW), RawMessage(100, NOW, frozenset({"a"})), RawMessage(100, NOW),
