@@ -163,6 +163,8 @@ def test_answers_about_the_task_are_no_notes_although_they_share_words_with_the_
         "I'm not able to look for a hotel in Oslo near the opera; please contact SAS.",
     ):  # fmt: skip
         assert TRIP.notes(f"* 🔴 (14:30) {text}")[0] == "", text
+    tests = asked_of("Run the tests of the billing service in Graz and tell me what fails.")
+    assert tests.notes("* I can't run the tests of the billing service")[0] == ""
     note = "* 🔴 Flight to Oslo on Friday, 14C"
     partly = f"{note}\n* I cannot give advice on penicillin, sorry"
     assert FLIGHT.notes(partly) == (note, (("refusal", ""),))
