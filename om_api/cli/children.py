@@ -17,6 +17,7 @@ FLOWER = ("flower",)
 API = ("api",)
 FLOWER_COLUMNS = "name,args,result,state,received,runtime"
 _LONGEST_PAUSE_S = 30.0
+_RUNNING_S = 5.0  # a child that ran for so long had started: its watchdog may have ended it
 PACKAGES = (
     "celery",
     "genai_prices",
@@ -71,7 +72,7 @@ class Child(Process):
 
 
 class Keeper:
-    """Starts again what has died: after 1, 2, 4 … 30 s, and after 1 s anew when it had held for 30 s."""
+    """Starts again what has died: after 1, 2, 4 … 30 s, and after 1 s anew when it had run for 5 s."""
 
     def __init__(self, child: Child | Embedded, tell: Callable[[str], None]) -> None:
         self._child = child
@@ -85,7 +86,7 @@ class Keeper:
         if self._child.alive:
             return
         if self._due is None:
-            held = now - self._began >= _LONGEST_PAUSE_S
+            held = now - self._began >= _RUNNING_S
             self._pause = 1.0 if held else min(_LONGEST_PAUSE_S, self._pause * 2 or 1.0)
             self._due = now + self._pause
             self._tell(f"{self._child.name} has ended: starting it again in {self._pause:g} s")

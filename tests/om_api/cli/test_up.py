@@ -147,6 +147,17 @@ def test_what_dies_at_once_is_started_after_ever_longer_pauses():
         assert pauses[:7] == [2, 4, 8, 16, 30, 30, 30], error
 
 
+def test_a_worker_that_its_watchdog_ends_is_started_after_a_second_each_time(monkeypatch):
+    child = Failing(None)
+    keeper, began = Keeper(child, lambda _: None), []
+    monkeypatch.setattr(Failing, "alive", property(lambda self: bool(began) and now - began[-1] < 6), raising=False)
+    for now in range(40):
+        keeper.tend(now)
+        if child.starts > len(began):
+            began.append(now)
+    assert [after - before for before, after in pairwise(began)] == [7] * 5
+
+
 def test_what_a_shell_has_its_background_jobs_ignore_stays_ignored():
     """A script that runs `om up &`: Ctrl-C is for who stands in front."""
     stop = StopRequests()
