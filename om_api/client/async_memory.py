@@ -623,12 +623,13 @@ class AsyncObservationalMemory:
                 yield entry
             place = found.after
 
-    async def add_audit(self, entry: AuditEntry) -> str:
+    async def add_audit(self, entry: AuditEntry, most: int | None = None) -> str:
         """Append what somebody did to the audit trail: its id, or "" of a refusal after 60 of the same key within an hour.
 
+        With `most`, also "" after so many entries of the same key and verb within an hour.
         For whoever lets people operate memories by doors of their own. Raises StoreError where it is not told, or may not be.
         """
-        return await self._run(self._core.auditing.add(entry))
+        return await self._run(self._core.auditing.add(entry, most))
 
     # -- asking the workers -------------------------------------------------------------------------------------------
 

@@ -25,9 +25,9 @@ class Auditor:
     def __init__(self, settings: Settings, keys: Keys, *, patience_s: float = 1.0) -> None:
         self._settings, self._keys, self._patience_s = settings, keys, min(_FOLLOW_S, patience_s)
 
-    def add(self, entry: AuditEntry) -> Steps[str]:
+    def add(self, entry: AuditEntry, most: int | None = None) -> Steps[str]:
         """Append an entry; see audit_stream.add."""
-        return audit_stream.add(self._keys, entry, limits_of(self._settings))
+        return audit_stream.add(self._keys, entry, limits_of(self._settings), most)
 
     def page(self, before: str, query: AuditQuery, count: int) -> Steps[AuditPage]:
         """The newest wanted entries before an id; see audit_stream.older."""

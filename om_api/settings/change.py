@@ -111,18 +111,24 @@ class PlannedChange(NamedTuple):
 
     @property
     def version(self) -> str:
-        """Of what it was made of."""
-        return version_of(self.before)
+        """The version of what it was made of, as its owner sees it."""
+        return self._version_of(self.before)
 
     @property
     def changes_nothing(self) -> bool:
         """Whether the text stays what it is."""
-        return version_of(self.after) == self.version
+        return version_of(self.after) == version_of(self.before)
+
+    def _version_of(self, text: bytes | str | None) -> str:
+        """A digest of the settings that the owner may change: one of the whole text would let short values be guessed."""
+        if text is None or self.by is SettingOwner.ADMINISTRATOR:
+            return version_of(text)
+        return version_of(_as_seen(text, self.by))
 
     def told(self, outcome: Literal["saved", "unchanged", "dry_run", "superseded"]) -> ChangedSettings:
         """What became of it."""
         where: Where = "file" if self.file else "store"
-        version = version_of(self.after) if outcome == "saved" else self.version
+        version = self._version_of(self.after) if outcome == "saved" else self.version
         parts = (outcome, self.agent, where, self.place, self.began_as, version, self._diff())
         return ChangedSettings(*parts, self.changed, self.overruled, tuple(self._notes()))
 
@@ -145,7 +151,7 @@ class PlannedChange(NamedTuple):
         return "".join(f"{line}\n" for line in lines)
 
 
-def _as_seen(text: str, by: SettingOwner) -> str:
+def _as_seen(text: bytes | str, by: SettingOwner) -> str:
     """The settings of a text that an owner may change, as YAML."""
     try:
         layer = layer_of(text, "")

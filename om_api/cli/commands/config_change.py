@@ -15,6 +15,7 @@ from om_api.settings.change import ChangedSettings, PlannedChange, WantedChange,
 from om_api.settings.environment import value_of
 from om_api.settings.saving import save
 from om_api.settings.sections.fields import SettingOwner
+from om_api.settings.stored_layers import version_of
 from om_api.store.fleet import stored_settings
 
 _COLUMNS = ("key", "was", "is", "where from")
@@ -101,7 +102,7 @@ def _change(
 
 def _save(target: Target, planned: PlannedChange) -> Any:
     if planned.file:
-        saved = save(planned.file, planned.after, planned.version)
+        saved = save(planned.file, planned.after, version_of(planned.before))
     else:
         made = planned.agent, planned.before, planned.after, planned.relied_on
         saved = target.run(stored_settings.keep(target.keys(), *made))

@@ -17,7 +17,7 @@ from om_api.metrics.scraper import Scraper
 from om_api.settings import Settings
 from om_api.settings.change import PlannedChange
 from om_api.settings.saving import save
-from om_api.settings.stored_layers import StoredTexts
+from om_api.settings.stored_layers import StoredTexts, version_of
 from om_api.store.driver.async_connection import AsyncConnection
 from om_api.store.driver.steps import Steps
 from om_api.store.fleet import api_key_records, request_pace, sessions, stored_settings, stream_tokens
@@ -85,7 +85,7 @@ class AppState(NamedTuple):
     async def save_settings(self, planned: PlannedChange, by: str) -> bool:
         """Save a change of settings made with the API key `by`, and take it up; False where another one was first."""
         if planned.file:
-            saved = await asyncio.to_thread(save, planned.file, planned.after, planned.version)
+            saved = await asyncio.to_thread(save, planned.file, planned.after, version_of(planned.before))
         else:
             saved = await self.connection.run(
                 stored_settings.keep(self.keys, planned.agent, planned.before, planned.after, planned.relied_on, by)

@@ -7,7 +7,7 @@ import structlog
 from fastapi import HTTPException, Request, Response
 from fastapi.exceptions import RequestValidationError
 
-from om_api.domain.api_keys import EVERY, ApiKey
+from om_api.domain.api_keys import EVERY, ApiKey, Role
 from om_api.domain.audit.audit_entry import AuditEntry, Ending, Via, who_of
 from om_api.domain.errors import InvalidInputError, NotFoundError, StoreError
 from om_api.http.requests.app_state import memory
@@ -15,6 +15,7 @@ from om_api.settings import Settings
 from om_api.store.lines.correcting import LineChange
 from om_api.store.lines.pinning import Pinned
 
+MOST_OF_AGENTS = 200  # entries of one verb within an hour, of a key that is no operator's
 LOST = {"Om-Audit": "not-written"}  # beside an answer whose entry the store did not take
 _REFUSED = "refused"
 _log = structlog.get_logger("om_api.http")
@@ -52,13 +53,14 @@ async def audit(
 
     Call it once the thing is done, and before it is answered. `did` is a verb of the table DID; `of` names what it was done to.
     """
-    who, label = who_of(request.state.key)
+    key: ApiKey = request.state.key
+    who, label = who_of(key)
     entry = AuditEntry(
         did=did, via=via, who=who, label=label, resource=resource, thread=thread, of=of, outcome=outcome, ended=ended,
         status=status,
     )  # fmt: skip
     try:
-        await memory(request).add_audit(entry)
+        await memory(request).add_audit(entry, None if key.role.includes(Role.OPERATOR) else MOST_OF_AGENTS)
     except StoreError as error:
         why = Settings.safe_url(str(error))
         _log.error("audit_entry_lost", did=did, key=who, resource=resource, of=of, outcome=outcome, error=why)

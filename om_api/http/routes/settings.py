@@ -11,6 +11,7 @@ from om_api.domain.api_keys import Role
 from om_api.domain.errors import InvalidInputError, SettingsError
 from om_api.domain.requests.request_model import FirstFault, RequestModel
 from om_api.http.requests.app_state import AppState, app_state
+from om_api.http.requests.auditing import audit_as
 from om_api.http.requests.guard import Guarded, key_of, needs, owner
 from om_api.http.requests.parameters import ResourceId
 from om_api.http.requests.replies import answers, reply
@@ -98,13 +99,16 @@ async def change_settings(request: Request, resource: ResourceId, asked: Asked) 
 
     A writer's key changes settings with the `owner` `agent`, an operator's key those of `agent` and `operator`. Others are
     refused with 403: administrators change them in files, or with `om config set`. `diff` contains only settings that the key
-    may change, and no comments.
+    may change, and no comments; `version` is derived from these settings only.
     """
     state, wanted = app_state(request), WantedChange(asked.set, asked.unset)
     await state.refresh()
     try:
         planned = await asyncio.to_thread(plan, state.settings, resource, wanted, asked.where, by=owner(request))
-        return reply(planned.told(await _done(state, planned, asked, key_of(request).id)))
+        outcome = await _done(state, planned, asked, key_of(request).id)
+        if outcome in {"dry_run", "unchanged"}:
+            audit_as(request, did="")
+        return reply(planned.told(outcome))
     except NotOwnerError as error:
         raise HTTPException(403, str(error)) from None
     except SettingsError as error:

@@ -14,10 +14,8 @@ from om_api.store.driver.steps import Batch, Steps, Verb
 from om_api.store.memory.keys import Keys
 
 BEGINNING = "0-0"
-REFUSALS, WITHIN_S = (
-    60,
-    3_600,
-)  # told of one key within so many seconds: whoever is refused for ever hides nobody's deeds
+WITHIN_S = 3_600
+REFUSALS = 60  # entries of one key within that time: a key that is always refused pushes no other entry out
 _SLICE = 500
 _SLICES = 20
 _OURS = ("id", "at")  # said by the entry's name
@@ -30,13 +28,15 @@ class AuditLimits(NamedTuple):
     retention_s: float
 
 
-def add(keys: Keys, entry: AuditEntry, limits: AuditLimits) -> Steps[str]:
-    """Append an entry: its id, or "" of one refusal too many of the same key. Sent once: a lost reply may lose it.
+def add(keys: Keys, entry: AuditEntry, limits: AuditLimits, most: int | None = None) -> Steps[str]:
+    """Append an entry and return its id. Sent once: a lost reply may lose it.
 
+    Returns "" for an entry beyond the refusals of one key within an hour, or beyond `most` entries of the same key and verb.
     Raises InvalidInputError for a verb that there is not.
     """
     told = entry.checked()
-    if told.outcome == "refused" and (yield from _too_many(keys, told.who)):
+    kind, most = ("refused", REFUSALS) if told.outcome == "refused" else (told.did, most)
+    if most is not None and (yield from _too_many(keys, f"{kind}:{told.who}", most)):
         return ""
     words = [word for pair in _said(told).items() for word in pair]
     commands = [
@@ -54,8 +54,8 @@ def _said(entry: AuditEntry) -> dict[str, Any]:
     return {name: value for name, value in msgspec.to_builtins(entry).items() if name not in _OURS}
 
 
-def _too_many(keys: Keys, who: str) -> Steps[bool]:
-    return bool((yield from Verb("pace", [keys.paced(f"refused:{who}")], [REFUSALS, WITHIN_S * 1_000], number)))
+def _too_many(keys: Keys, whose: str, most: int) -> Steps[bool]:
+    return bool((yield from Verb("pace", [keys.paced(whose)], [most, WITHIN_S * 1_000], number)))
 
 
 def older(keys: Keys, before: str, query: AuditQuery, count: int) -> Steps[AuditPage]:

@@ -49,6 +49,18 @@ def test_what_would_be_in_force_is_told_and_nothing_is_touched(settings, folder)
     assert "-  message_threshold: 5000\n+  message_threshold: 7000\n" in found.told("dry_run").diff
 
 
+def test_version_depends_on_no_setting_of_another_owner(folder):
+    """Catches a digest of the whole file, from which short values of an administrator could be guessed."""
+    versions = {owner: set() for owner in SettingOwner}
+    for said in ("timezone: UTC", "timezone: UTC, priority: 7", "timezone: UTC, ttl_days: 3", "timezone: Asia/Tokyo"):
+        folder.agent("bob", om(said))
+        settings = folder.load()
+        for owner in SettingOwner:
+            found = plan_by(settings, "bob", wanted(timezone="Europe/Oslo"), by=owner)
+            versions[owner].add(found.told("dry_run").version)
+    assert [len(versions[owner]) for owner in SettingOwner] == [2, 3, 4]
+
+
 def test_diff_shows_an_owner_no_comment_and_no_setting_of_another_owner(settings, folder):
     folder.agent("bob", om("message_threshold: 5000, timezone: UTC, priority: 7") + "  # for Ada\n")
     settings = folder.load()

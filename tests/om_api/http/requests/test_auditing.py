@@ -11,6 +11,7 @@ from om_api.domain.api_keys import Role
 from om_api.domain.audit.audit_entry import DID
 from om_api.domain.errors import StoreError
 from om_api.http import make_app
+from om_api.http.requests import auditing
 from om_api.http.requests.guard import Guarded, needs
 from om_api.store.fleet.audit_stream import REFUSALS
 
@@ -120,6 +121,22 @@ def test_strangers_and_a_key_that_is_refused_for_ever_hide_nobodys_deeds(app, us
     statuses = {ada("POST", f"{HAROLD}/pause").status_code for _ in range(REFUSALS + 10)}
     assert statuses == {403}
     assert len(trail()) == REFUSALS + 1
+
+
+def test_key_that_is_no_operators_floods_the_trail_with_no_verb(using, say, trail, monkeypatch):
+    monkeypatch.setattr(auditing, "MOST_OF_AGENTS", 2)
+    say("m-1")
+    writer, operator = using("writer", "harold"), using("operator", "harold")
+    for ask, verb, kept in ((writer, "PATCH", 2), (operator, "PATCH", 4)):
+        before = len(trail())
+        for n in range(4):
+            assert ask(verb, f"{HAROLD}/threads/t-1", json={"title": f"title {n}"}).status_code == 200
+        assert len(trail()) - before == kept, ask
+    writer("PATCH", f"{HAROLD}/settings", json={"set": {"timezone": "Europe/Oslo"}, "where": "store"})
+    assert (trail()[-1].did, len(trail())) == ("settings_changed", 7)  # one verb hides no other one
+    for body in ({"dry_run": True, "set": {"timezone": "UTC"}}, {"set": {"timezone": "Europe/Oslo"}}):
+        assert operator("PATCH", f"{HAROLD}/settings", json=body).status_code == 200
+    assert len(trail()) == 7
 
 
 def test_what_was_tried_and_came_to_nothing_is_told_and_what_is_malformed_is_not(ask, trail):
