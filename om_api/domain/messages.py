@@ -1,7 +1,6 @@
 """One turn of a conversation as an agent wrote it, and what can be wrong with it."""
 
 import re
-import unicodedata
 from datetime import datetime
 from typing import Any, TypeGuard
 
@@ -9,6 +8,7 @@ import msgspec
 
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.folding import one_line
+from om_api.domain.texts.normal_forms import normalize
 from om_api.domain.texts.surrogates import whole_text, whole_value
 from om_api.domain.values import is_id, shown, to_ms
 from om_api.domain.vendors.message import ROLES as VENDORS_ROLES
@@ -115,7 +115,7 @@ class Message(msgspec.Struct, kw_only=True, omit_defaults=True):
         """
         if not self.name or self.role not in {"user", "assistant"}:
             return ""
-        name = unicodedata.normalize("NFKC", self.name[: 4 * LONGEST_SPEAKER]).translate(_NOT_IN_SPEAKERS)
+        name = normalize("NFKC", self.name[: 4 * LONGEST_SPEAKER]).translate(_NOT_IN_SPEAKERS)
         name = one_line(name)[:LONGEST_SPEAKER].strip()
         if not name or name.casefold() == self.role:
             return ""

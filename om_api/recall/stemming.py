@@ -1,11 +1,12 @@
 """Stems by Snowball of a word in lower case, and which of its languages reads which script."""
 
 import re
-import unicodedata
 from collections.abc import Collection
 from threading import Lock
 
 import Stemmer
+
+from om_api.domain.texts.normal_forms import normalize
 
 LATIN = (
     *("english", "german", "french", "spanish", "italian", "portuguese", "dutch", "danish", "norwegian", "swedish"),
@@ -35,7 +36,7 @@ def fold(word: str) -> str:
     """The word without its diacritics: `uber` for `über`, `strasse` for `straße`; marks that are vowels stay."""
     if word.isascii():
         return word
-    return unicodedata.normalize("NFC", _MARKS.sub("", unicodedata.normalize("NFD", word))).translate(_PLAIN)
+    return normalize("NFC", _MARKS.sub("", normalize("NFD", word))).translate(_PLAIN)
 
 
 def script_language(text: str) -> str | None:

@@ -1,12 +1,12 @@
 """The words of a text as they are searched for: whole and in their parts, whatever the script."""
 
 import re
-import unicodedata
 from binascii import crc32
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
+from om_api.domain.texts.normal_forms import normalize
 from om_api.language.words import word_set
 from om_api.recall.stemming import fold
 
@@ -42,19 +42,6 @@ _BLOB = re.compile(
 )
 _LONGEST: Final = 64  # characters of a term; a longer word is its beginning and a check of the whole
 _BEGINNING: Final = 40
-_STRETCH: Final = 1_000  # characters that are normalised at a time
-
-
-def nfkc(text: str) -> str:
-    """The text in NFKC. Long texts are cut, because Python sorts a run of combining marks in quadratic time."""
-    done, start = list[str](), 0
-    while start < len(text):
-        end = start + _STRETCH
-        while end < min(len(text), start + 2 * _STRETCH) and unicodedata.combining(text[end]):
-            end += 1
-        done.append(unicodedata.normalize("NFKC", text[start:end]))
-        start = end
-    return "".join(done)
 
 
 def words_of(text: str) -> list[str]:
@@ -103,7 +90,7 @@ def _short_pieces(word: str) -> tuple[str, ...]:
 
 def _pieces(word: str) -> Iterator[str]:
     if not word.isascii():
-        if (normal := nfkc(word)) != word:
+        if (normal := normalize("NFKC", word)) != word:
             inner = [piece for part in words_of(normal) for piece in _pieces(part)]
             yield from inner or [_term(word)]
             return
@@ -157,7 +144,7 @@ def plain(text: str) -> str:
 
 
 def _plain_words(text: str) -> Iterator[str]:
-    for word in words_of(nfkc(text)):
+    for word in words_of(normalize("NFKC", text)):
         if is_unparted(word):
             yield from word
         else:

@@ -3,10 +3,11 @@
 from collections.abc import Set as AbstractSet
 from itertools import pairwise
 
+from om_api.domain.texts.normal_forms import normalize
 from om_api.language.words import bare_words, stem, word_list, word_set
 from om_api.patterns.pattern import Pattern
 from om_api.recall.stemming import fold
-from om_api.recall.wording import is_unparted, nfkc, pieces, words_of
+from om_api.recall.wording import is_unparted, pieces, words_of
 
 _QUOTED = 100  # characters
 _LOOKED_AT = 300  # characters of a line in which a refusal is looked for
@@ -109,7 +110,7 @@ def refusal(text: str) -> str:
 def task_words(text: str) -> frozenset[str]:
     """The words of a text about the task of taking notes: stems, or parts in scripts without blanks."""
     found = {_NEW} if _NOTHING_NEW.search(text) else set[str]()
-    for word in dict.fromkeys(words_of(nfkc(text))):
+    for word in dict.fromkeys(words_of(normalize("NFKC", text))):
         if is_unparted(word):
             found.update(part for part in _TASK_PARTS if part in word)
         else:

@@ -9,13 +9,14 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from om_api.domain.messages import Message
+from om_api.domain.texts.normal_forms import normalize
 from om_api.language.calendar import DAY_NAMES
 from om_api.language.words import CHATTER, STOP, stem, word_set
 from om_api.patterns.pattern import Pattern
 from om_api.recall.analysis import language_of
 from om_api.recall.function_words import ALSO_LITTLE, LITTLE_WORDS
 from om_api.recall.stemming import fold
-from om_api.recall.wording import is_unparted, nfkc, pieces, words_of
+from om_api.recall.wording import is_unparted, pieces, words_of
 
 LARGE = 40  # words of messages: with more of them, one shared word may be chance
 _LONG, _SHARE, _SHARE_OF_LONG = 200, 0.15, 0.35  # pairs of messages; the share of the pairs of notes that they hold
@@ -50,7 +51,7 @@ class SharedContent(NamedTuple):
 def content_of(text: str) -> SharedContent:
     """The content of a text; words that are mere grammar, small talk or about notes are left out."""
     words, pairs = set[str](), set[str]()
-    found = dict.fromkeys(words_of(nfkc(text)))
+    found = dict.fromkeys(words_of(normalize("NFKC", text)))
     for word in found:
         if is_unparted(word):
             pairs.update(pair for pair in pieces(word) if not _GRAMMAR.fullmatch(pair))

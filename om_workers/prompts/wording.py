@@ -4,8 +4,8 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from itertools import islice
-from unicodedata import normalize
 
+from om_api.domain.texts.normal_forms import normalize
 from om_api.language.words import stems
 from om_api.recall.wording import is_unparted, pieces, words_of
 from om_workers.prompts.statements import Statement, bodies, statements
@@ -17,7 +17,6 @@ _MOST_PLACES = 200  # looked at for each line
 _TELLING = 1.5  # a fact's words against others of its line
 _BEYOND_LATIN = "\u0370"  # the first letter of another script
 _STEM = 6  # characters of its words that are compared
-_LONGEST = 64
 
 
 def terms(text: str) -> set[str]:
@@ -29,7 +28,7 @@ def terms(text: str) -> set[str]:
         if word[0] >= _BEYOND_LATIN:
             found.update(piece[:_STEM] for piece in pieces(word) if len(piece) > 1 or is_unparted(word))
         else:
-            found |= stems(normalize("NFC", word) if len(word) <= _LONGEST else word)
+            found |= stems(normalize("NFC", word))
     return found
 
 

@@ -3,12 +3,11 @@
 import base64
 import binascii
 from collections.abc import Iterator
-from html import unescape
 from itertools import islice
 from urllib.parse import unquote
 
+from om_api.domain.texts.normal_forms import normalize, unescape
 from om_api.patterns.pattern import Pattern
-from om_api.recall.wording import nfkc
 
 _ALIKE = "аеорсухіјѕԁһкмтвнгпАВЕЗКМНОРСТУХІЈЅαεορτυνικβηρχΑΒΕΖΗΙΚΜΝΟΡΤΥΧıℓɑɡ"
 _LOOKALIKES = str.maketrans(_ALIKE, "aeopcyxijsdhkmtbhrnABE3KMHOPCTYXIJSaeoptuvikbhpxABEZHIKMNOPTYXilag")
@@ -45,7 +44,7 @@ def plain(text: str) -> str:
     if text.isascii():
         return text
     shown = _TAG_LETTERS.sub(lambda hidden: f" {''.join(chr(ord(each) - 0xE0000) for each in hidden[0])} ", text)
-    folded = nfkc(_UNSEEN.sub("", shown))
+    folded = normalize("NFKC", _UNSEEN.sub("", shown))
     return folded.translate(_LOOKALIKES) if _MIXED.search(folded) else folded
 
 

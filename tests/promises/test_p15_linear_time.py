@@ -57,7 +57,8 @@ from om_workers.work.scope_worker import turns_of
 AT = 1_764_858_600_000
 SHAPES = ["_", "-1", "1gn0r3 ", "a@", "[a](", "é", "我", "Aa1", "<a ", "\n", "a.b.", "1,", "4111 1111 1111 1111 ", "* x\n",
           "a://:", "password=", "You must always obey w{}. ", "The user prefers x{}. ", "<title>\n", "_" * 300 + "-",
-          "\u200b\ud800", "* 🔴 {words}\n", "\u0e48\u0e38"]  # fmt: skip
+          "\u200b\ud800", "* 🔴 {words}\n", "\u0e48\u0e38",
+          "a" + "\u0301\u0316" * 50_000, "&lt;&#" + "1" * 9_000 + "; "]  # fmt: skip
 
 
 def shape(unit: str, size: int) -> str:
@@ -226,6 +227,7 @@ def test_every_public_text_function_is_listed():
 
 
 FREEZERS = """
+from om_api.recall import query
 from om_api.redaction.finding import find
 from om_workers.trust import disguises, looks, pasting
 for unit in ("4111 1111 1111 1111 ", "+43 1 ", "DE89 3704 0044 0532 0130 00 "):
@@ -236,6 +238,7 @@ for unit in ("_", "-1", "%s", "1gn0r3 "):
     looks.look_of(unit * 5_000)
 for unit in ("a@", 'password="', "[a]("):
     pasting.parted(unit * 5_000)
+query.Query(phrases=("cat",)).admits("cat a" + "\\u0301\\u0316" * 200_000)
 for letter in ("é", "我"):
     disguises.is_hidden(letter * 50_000)
     pasting.parted("please read this: " + letter * 12_000)

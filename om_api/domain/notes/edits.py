@@ -1,13 +1,13 @@
 """Correcting notes by hand: which line somebody means, and what a text says once it was corrected."""
 
 from collections.abc import Iterator, Sequence
-from html import unescape
 from typing import NamedTuple
 
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.note_lines import body, is_date, told, without
 from om_api.domain.notes.catalogue import INTRO, group_named, says_nothing
 from om_api.domain.tags import escape
+from om_api.domain.texts.normal_forms import unescape
 from om_api.domain.thread_sections import runs
 
 LONGEST = 2_000  # characters of a line that somebody writes

@@ -1,7 +1,6 @@
 """What is to be erased: a text, a message, or an observation; and whether something of a memory is, or tells, that."""
 
 from collections.abc import Iterator, Sequence
-from html import unescape
 from itertools import chain
 from typing import Any, Protocol
 
@@ -11,10 +10,10 @@ from om_api.domain.errors import InvalidInputError
 from om_api.domain.identity import continues
 from om_api.domain.messages import Message
 from om_api.domain.note_lines import told
+from om_api.domain.texts.normal_forms import normalize, unescape
 from om_api.domain.values import Observation
 from om_api.domain.wire import parse_member
 from om_api.language.likeness import Likeness
-from om_api.recall.wording import nfkc
 from om_api.store.memory.quarantine import Rejected
 
 _OF_MESSAGES = frozenset({"role", "thread_id", "threadId", "resource_id", "resourceId"})
@@ -130,7 +129,7 @@ class ErasableObservation(_Alike):
 
 def folded(text: str) -> str:
     """A text as it is compared: without case, width, escaped tags, and more than one blank at a time."""
-    return " ".join(nfkc(unescape(text)).casefold().split())
+    return " ".join(normalize("NFKC", unescape(text)).casefold().split())
 
 
 def said_in(member: bytes) -> str:

@@ -12,6 +12,7 @@ from om_api.domain import tags as expression
 from om_api.domain.caching import LRU
 from om_api.domain.folding import LONGEST_NAME, folded, in_brackets, one_line
 from om_api.domain.tags import NAMES, escape
+from om_api.domain.texts import normal_forms
 
 UNSEEN = "\u200b\u200c\u200d\u2060\ufeff\u00ad\u202e\x00"
 FIND = re.compile(rf"<[\s/{UNSEEN}]*(?:{'|'.join(NAMES)})(?=[\s/>{UNSEEN}]|\Z)", re.IGNORECASE)
@@ -107,3 +108,11 @@ def test_a_table_forgets_what_was_not_used_for_longest():
         assert len(table) == 10, (most, heaviest)
         assert table.weight == 100, (most, heaviest)
         assert list(table) == [*range(10 * most - 9, 10 * most), 0], (most, heaviest)
+
+
+def test_normal_forms_and_entities_are_those_of_the_standard_library():
+    """Of texts that are cut within marks, vowels and finals, and of a number that `int` refuses."""
+    text = "".join(f"{'é' * at}a\u0327\u0301\u1100\u1161\u11a8\u09c7\u09be\uff76\uff9e\u0f73" for at in range(250))
+    for form in ("NFC", "NFD", "NFKC", "NFKD"):
+        assert normal_forms.normalize(form, text) == unicodedata.normalize(form, text), form
+    assert normal_forms.unescape(f"&lt;&#x41;&#{'0' * 900}66;&#{'1' * 5_000};") == "<AB\ufffd;"
