@@ -10,12 +10,12 @@ import msgspec
 
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.messages import TOO_LONG, Message, is_token_count
+from om_api.domain.nesting import check_depth
 from om_api.domain.texts.surrogates import decode_json
 from om_api.domain.values import MemoryMode, shown, to_ms, traceparent
 from om_api.domain.vendors.message import to_wire
 from om_api.domain.vendors.parts import CAMEL, snake
 
-MAX_DEPTH = 100  # levels of JSON in a message: what nests deeper is read or not by how deep the reader's own stack is
 _CAMEL = {**CAMEL, "threadId": "thread_id", "resourceId": "resource_id", "toolCalls": "tool_calls"}
 # where a vendor's reply has its message
 _REPLIES = {
@@ -25,7 +25,6 @@ _REPLIES = {
 }
 _STRICT = ("id", "role", "content", "timestamp", "tokens", "metadata", "name")
 _EXAMPLE = '{"role": "user", "content": "…"}'
-_NO_BRACKETS = bytes({*range(256)} - {*b"[]{}"})
 
 
 @runtime_checkable
@@ -146,7 +145,7 @@ def _dumped(value: Any) -> Any:
 
 def _fields_of(member: bytes) -> dict[str, Any]:
     """The fields of a message by our names for them; raises InvalidInputError unless it has a content."""
-    _check_depth(member)
+    check_depth(member)
     try:
         read: Any = decode_json(member)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -197,22 +196,6 @@ def _is_finite(value: object) -> bool:
     return not isinstance(value, float) or math.isfinite(value)
 
 
-def _check_depth(member: bytes) -> None:
-    if member.count(b"{") + member.count(b"[") <= MAX_DEPTH:
-        return
-    depth = 0
-    for byte in _brackets(member):
-        depth += 1 if byte in b"{[" else -1
-        if depth > MAX_DEPTH:
-            raise InvalidInputError(f"it nests deeper than {MAX_DEPTH} levels of JSON")
-
-
-def _brackets(member: bytes) -> bytes:
-    """The brackets of JSON, without those in its texts; each step of it is short, however long the member is."""
-    texts = member.replace(rb"\\", b"").replace(rb"\"", b"").split(b'"')
-    return b"".join(texts[::2]).translate(None, _NO_BRACKETS)
-
-
 def derived_id(member: bytes) -> str:
     """The id of a message that was written without one: a hash of its bytes."""
     return "h-" + hashlib.sha256(member).hexdigest()[:32]
@@ -226,7 +209,7 @@ def encode_message(message: Message) -> bytes:
         written.at = 0
     try:
         member = msgspec.json.encode(written)
-        _check_depth(member)
+        check_depth(member)
         _check_numbers(written, member)
     except (TypeError, ValueError, msgspec.MsgspecError) as error:
         why = TOO_LONG if "digits" in str(error) else f"cannot be written as JSON: {error}"

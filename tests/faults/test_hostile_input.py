@@ -1,5 +1,7 @@
 """What one writer breaks is refused or quarantined, and hurts no other: not a read, not a push, not a sweep."""
 
+import json
+
 import pytest
 import redis
 from click.testing import CliRunner
@@ -7,8 +9,10 @@ from world import World
 
 from om_api import InvalidInputError, Message, ObservationalMemory
 from om_api.cli import main
-from om_api.domain.wire import MAX_DEPTH
+from om_api.domain.kept.extractors import Extractor, check_schema, value_of
+from om_api.domain.nesting import MAX_DEPTH
 from om_api.store.driver.connection import Connection
+from om_api.store.items.item_records import body_of
 
 AT = 1_790_000_000_000
 
@@ -33,6 +37,23 @@ def test_a_message_that_nests_deeper_than_every_reader_can_follow_is_refused(cli
     brackets = _message('[{"' * 500, metadata=_nested(MAX_DEPTH - 1))  # of a text they are no levels
     assert world.om.add_message(brackets).added == 1
     assert [message.id for message in world.context().messages] == ["deep"]
+
+
+def test_json_of_callers_that_nests_deeper_than_the_limit_is_refused_at_every_door(client, prefix):
+    world = World(client, prefix, working_memory__template="- City:")
+    world.say("x")
+    listed = Extractor(slug="places", instruction="", schema={"type": "object"})
+    doors = {
+        "metadata of a thread": lambda deep: world.om.set_thread("harold", "t-1", metadata=deep),
+        "working memory": lambda deep: world.om.update_working_memory({"City": [deep]}, "harold"),
+        "an item": body_of,
+        "a value that a model extracted": lambda deep: value_of(listed, json.dumps(deep)),
+        "a schema": lambda deep: check_schema({"default": deep}),
+    }
+    for door, hand_in in doors.items():
+        with pytest.raises(InvalidInputError, match=f"deeper than {MAX_DEPTH} levels"):
+            hand_in(_nested(MAX_DEPTH + 1))
+            pytest.fail(door)
 
 
 _BAD = {

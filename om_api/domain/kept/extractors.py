@@ -14,6 +14,7 @@ from referencing.exceptions import Unresolvable
 from referencing.jsonschema import DRAFT202012
 
 from om_api.domain.errors import InvalidInputError
+from om_api.domain.nesting import check_depth
 from om_api.domain.tags import NAMES
 from om_api.domain.values import ExtractedValue, Observation, Stamped
 from om_api.patterns.pattern import Pattern
@@ -83,8 +84,8 @@ def check_schema(schema: object) -> dict[str, Any]:
     if not isinstance(schema, dict):
         raise InvalidInputError("a schema is an object such as {type: object, properties: {name: {type: string}}}")
     try:
-        size = len(msgspec.json.encode(schema))
-        if size <= LONGEST:
+        written = msgspec.json.encode(schema)
+        if (size := len(written)) <= LONGEST:
             Draft202012Validator.check_schema(schema)
     except SchemaError as error:
         where = "/".join(map(str, error.absolute_path)) or "its top"
@@ -93,6 +94,7 @@ def check_schema(schema: object) -> dict[str, Any]:
         raise InvalidInputError("the schema holds what JSON cannot") from None
     if size > LONGEST:
         raise InvalidInputError(f"the schema is too long: {size:,} bytes (maximum {LONGEST:,})")
+    check_depth(written, "the schema")
     _check_keywords(
         {key: value for key, value in schema.items() if key != "$schema"},
         Registry().with_resource("", DRAFT202012.create_resource(schema)).resolver(),
@@ -230,8 +232,10 @@ def fits(value: object, schema: Mapping[str, Any]) -> str:
     """Why a value does not fit a schema, for people; "" where it does."""
     _steps.set(0)
     try:
-        if (size := len(msgspec.json.encode(value))) > LARGEST:
-            return f"it is too long: {size:,} bytes (maximum {LARGEST:,})"
+        written = msgspec.json.encode(value)
+        if len(written) > LARGEST:
+            return f"it is too long: {len(written):,} bytes (maximum {LARGEST:,})"
+        check_depth(written)
         error = next(iter(_validator(msgspec.json.encode(schema)).iter_errors(value)), None)
     except (ValidationError, Unresolvable, RecursionError, ValueError, TypeError, LookupError, re2.error) as refused:
         return f"it cannot be checked: {str(refused)[:_CLIPPED]}"
@@ -255,8 +259,10 @@ def value_of(extractor: Extractor, text: str, prior: Any = None) -> Any:
         raise InvalidInputError(f"it is of {len(said):,} characters: at most {LONGEST:,}")
     if extractor.schema is None:
         return said
+    written = said.encode("utf-8", "surrogatepass")
+    check_depth(written)
     try:
-        value = msgspec.json.decode(said.encode("utf-8", "surrogatepass"))
+        value = msgspec.json.decode(written)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InvalidInputError(f"it is no JSON: {str(error)[:_CLIPPED]}") from None
     if wrong := fits(merged(prior, value), extractor.schema):

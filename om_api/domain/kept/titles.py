@@ -8,6 +8,7 @@ import msgspec
 
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.kept.extractors import TITLE
+from om_api.domain.nesting import check_depth
 from om_api.domain.values import MemoryMode, shown
 
 SUGGESTED = "observer"  # who a title is by that gives way to the next suggestion
@@ -42,6 +43,7 @@ def check_metadata(metadata: object) -> bytes:
         text = msgspec.json.encode(metadata)
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidInputError(f"metadata cannot be written as JSON: {str(error)[:200]}") from None
+    check_depth(text, "metadata")
     if len(text) > _LONGEST_METADATA:
         raise InvalidInputError(f"metadata is of {len(text):,} bytes as JSON: at most {_LONGEST_METADATA:,}")
     return text

@@ -10,6 +10,7 @@ import msgspec
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.kept.extractors import Whose, as_words, check_schema, fits, merged, newest
 from om_api.domain.learned import learned
+from om_api.domain.nesting import check_depth
 from om_api.domain.values import Outcome, Stamped
 
 LONGEST_TEMPLATE = 4_000  # characters
@@ -133,9 +134,11 @@ def values_of(kept: Stamped, proposed: Stamped | None = None) -> dict[str, Any]:
 def json_of(given: Mapping[str, Any]) -> dict[str, Any]:
     """Fields as JSON has them; raises InvalidInputError for what it cannot hold, such as half a character or a NaN."""
     try:
-        found = msgspec.json.decode(msgspec.json.encode(given))
+        text = msgspec.json.encode(given)
+        found = msgspec.json.decode(text)
     except (TypeError, ValueError, RecursionError, OverflowError):
-        found = None
+        text, found = b"", None
+    check_depth(text, "the fields")
     if not isinstance(found, dict) or found != given:
         raise InvalidInputError("the fields hold what JSON cannot: use text, finite numbers, lists and objects of them")
     return found

@@ -17,10 +17,10 @@ from om_api.domain.errors import InvalidInputError
 from om_api.domain.learned import learned
 from om_api.domain.message_size import check_metadata, check_parts
 from om_api.domain.messages import MAX_TOKENS, TOO_LONG
+from om_api.domain.nesting import MAX_DEPTH
 from om_api.domain.requests.request_model import FirstFault, RequestModel
 from om_api.domain.texts.surrogates import decode_json
 from om_api.domain.values import ID_PATTERN, MemoryMode
-from om_api.domain.wire import MAX_DEPTH
 from om_api.http.requests.content_parts import CONTENT
 from om_api.http.serving.limits import MAX_BATCH, MAX_HISTORY, MAX_MESSAGE
 

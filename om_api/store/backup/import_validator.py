@@ -15,6 +15,7 @@ from om_api.domain.histories.retraction import marks_of_hex
 from om_api.domain.kept.extractors import SHARED
 from om_api.domain.message_size import check_member
 from om_api.domain.message_tokens import Count
+from om_api.domain.nesting import check_depth
 from om_api.domain.notes.activations import tokens_of_text
 from om_api.domain.notes.groups import check_name
 from om_api.domain.notes.pins import check_pins
@@ -35,6 +36,7 @@ _KEY = re.compile(r"[0-9a-f]{32}")
 _DIGITS = re.compile(rb"0|-?[1-9][0-9]{0,15}")
 _COUNTED = {"observed_tokens", "observed_messages", "tidy_at"}  # what scripts reckon with, of what is not counted anew
 _NUMBERS = {"schema", "pool_seq", "created_at", "updated_at", "observed_at", "reflected_at", SHARED_IN}
+_JSON_FIELDS = {"metadata", "copied_from", "observation", "limits", "pins"}  # fields of threads, chunks and records
 # requests, since when nothing changed, what is indexed; the epoch is a new one
 _NOT_TAKEN = ("force", "stirred", "indexed", "proposed", "epoch")
 
@@ -90,7 +92,7 @@ class ImportValidator:
         """Stage what a line holds."""
         try:
             self._place(line)
-        except (msgspec.MsgspecError, ValueError, ArithmeticError) as error:
+        except (msgspec.MsgspecError, ValueError, ArithmeticError, RecursionError) as error:
             raise InvalidInputError(str(error)[:300]) from None
 
     @singledispatchmethod
@@ -129,7 +131,7 @@ class ImportValidator:
     @_place.register
     def _generation(self, line: backup_format.GenerationLine) -> None:
         scope, memory = self._of(line.memory, 0)
-        member = as_bytes(line.generation)
+        member = _json(line.generation)
         generation = as_generation(member)
         if generation.n != line.n or not memory.generation < line.n < _MOST:
             raise InvalidInputError(f"generation {line.n} must be of that number, and above the one before")
@@ -144,7 +146,7 @@ class ImportValidator:
     @_place.register
     def _observation(self, line: backup_format.ObservationLine) -> None:
         scope, memory = self._of(line.memory, line.seq)
-        member = as_bytes(line.observation)
+        member = _json(line.observation)
         observation = as_observation(member)
         self._once(check_id(observation.id, "observation"))
         check_id(observation.thread_id, "thread_id")
@@ -239,6 +241,8 @@ class ImportValidator:
     def _message(self, line: backup_format.MessageLine) -> None:
         member, score = as_bytes(line.message), _number(line.score, "score")
         check_member(member)
+        if line.thread is None:  # in a thread it waits for adoption, which rejects it
+            check_depth(member)
         if [line.thread, line.chunk, line.observation].count(None) != len(("thread", "chunk", "observation")) - 1:
             raise InvalidInputError("a message is in a thread, in a chunk, or behind an observation")
         if line.thread is not None:
@@ -367,7 +371,14 @@ def _known(name: str, places: Mapping[str, object]) -> str:
 
 
 def _fields(held: Mapping[str, Text]) -> dict[str, bytes]:
-    return {name: as_bytes(value) for name, value in held.items()}
+    return {name: _json(value) if name in _JSON_FIELDS else as_bytes(value) for name, value in held.items()}
+
+
+def _json(text: Text) -> bytes:
+    """A text of JSON; raises InvalidInputError for one that nests too deep."""
+    written = as_bytes(text)
+    check_depth(written)
+    return written
 
 
 def _number(value: float, name: str) -> float:

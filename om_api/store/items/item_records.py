@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from om_api.domain.errors import InvalidInputError
+from om_api.domain.nesting import check_depth
 from om_api.store.items.namespaces import Namespace
 
 Fields: TypeAlias = (
@@ -51,11 +52,13 @@ def body_of(value: Mapping[str, Any], fields: Fields = None) -> bytes:
     try:
         _check_names(value)
         written = [json.dumps(each, allow_nan=False, ensure_ascii=False) for each in (fields, dict(value))]
+        body = "\n".join(written).encode("utf-8", "surrogatepass")
+        check_depth(body)
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidInputError(
             f"an item's value must be an object of JSON, with names that are strings ({error}): turn what is none into one"
         ) from error
-    return "\n".join(written).encode("utf-8", "surrogatepass")
+    return body
 
 
 def item_of(namespace: Namespace, key: str, record: bytes) -> StoredItem | None:

@@ -9,6 +9,7 @@ from om_api.domain.errors import InvalidInputError, StoreError
 from om_api.domain.kept.extractors import newest, without_told
 from om_api.domain.kept.working_memory import WorkingVersion, values_of
 from om_api.domain.learned import learned
+from om_api.domain.nesting import check_depth
 from om_api.domain.values import KeptFields, Outcome, Scope, Stamped, is_id, new_id
 from om_api.store.driver.replies import as_fields, as_hash, outcome
 from om_api.store.driver.steps import Batch, Steps, Verb
@@ -162,6 +163,7 @@ def _left(fields: Stamped, text: bytes, gone: Callable[[str], bool]) -> bytes:
 def checked(fields: Mapping[str, bytes]) -> dict[str, bytes]:
     """The fields of working memories from elsewhere. Raises InvalidInputError for one that is none of ours, or cannot be read."""
     for name, text in fields.items():
+        check_depth(text, f"field {name[:80]!r} of the working memories")
         if fault := fault_of(name, text):
             raise InvalidInputError(f"field {name[:80]!r} of the working memories {fault}")
     return dict(fields)
@@ -179,6 +181,6 @@ def fault_of(name: str, text: bytes) -> str:
             msgspec.json.decode(text, type=dict[str, tuple[Any, int]])
         elif kind.isdecimal():
             msgspec.json.decode(text, type=_Past)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         return f"cannot be read: {error}"
     return ""

@@ -7,7 +7,8 @@ import pytest
 
 from om_api import InvalidInputError, Message
 from om_api.domain.messages import MAX_TOKENS, is_token_count
-from om_api.domain.wire import MAX_DEPTH, derived_id, encode_message, message_of, parse_member
+from om_api.domain.nesting import MAX_DEPTH
+from om_api.domain.wire import derived_id, encode_message, message_of, parse_member
 
 
 def test_a_message_refuses_what_no_reader_could_rely_on_and_a_datetime_becomes_text_and_chat_calls_become_parts():

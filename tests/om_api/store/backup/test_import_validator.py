@@ -67,6 +67,21 @@ def test_a_number_that_a_script_would_stumble_over_imports_nothing(store):
     refuses(store, rows)
 
 
+def test_json_that_nests_deeper_than_the_limit_imports_nothing(store):
+    deep = json.loads("[" * 101 + "]" * 101)
+    working = json.dumps({"kind": "working", "fields": {"value:": json.dumps({"City": [deep, 1]})}}).encode()
+    rows = [
+        *[
+            (kind, _said(kind, kind, extracted={"t1": {"x": {"value": deep}}}))
+            for kind in ("generation", "observation")
+        ],
+        ("chunk", _field("chunk", "observation", json.dumps(deep))),
+        ("thread", _field("thread", "metadata", json.dumps({"a": deep}))),
+        ("working", lambda found: [*found[:-1], json.loads(working), found[-1]]),
+    ]
+    refuses(store, [("deeper than 100 levels", change) for _, change in rows])
+
+
 def _each(kind, **changed):
     return lambda found: [{**line, **changed} if line["kind"] == kind else line for line in found]
 
