@@ -13,6 +13,7 @@ from om_api.settings.sections.extractor_settings import extractors_of
 REMEMBERED = 256
 LONGEST = 32_768  # characters: several times what `write` gives
 _DAY_S = 86_400
+_LARGEST = 2**53  # what a double holds exactly: figures of agents are doubles
 _ROOM = 2  # thresholds: what is raw stays below one and a half while observing keeps pace
 
 
@@ -67,6 +68,8 @@ def read(text: str) -> RecordedSettings | None:
 @lru_cache(maxsize=REMEMBERED)  # agents with the same settings say the same, and each read asks
 def _read(text: str) -> RecordedSettings | None:
     try:
-        return msgspec.json.decode(text, type=RecordedSettings)
+        found = msgspec.json.decode(text, type=RecordedSettings)
     except (msgspec.DecodeError, RecursionError):
         return None
+    said = (found.retention_s, *msgspec.structs.astuple(found.limits), *msgspec.structs.astuple(found.view))
+    return found if all(abs(each) <= _LARGEST for each in said if isinstance(each, int)) else None

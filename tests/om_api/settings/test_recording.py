@@ -86,7 +86,7 @@ def test_what_was_written_is_read_and_nothing_else_or_longer_and_a_model_has_the
     room = recorded_settings.LONGEST - len(written)
     assert recorded_settings.read(written) == recorded_settings.read(written + " " * room) == said
     assert recorded_settings.read(written + " " * (room + 1)) is None
-    many = ('{"limits":' * 100_000, f'{{"retention_s": {"9" * 5_000}}}')
+    many = ('{"limits":' * 100_000, '{"limits":{"floor":1%s}}' % ("0" * 400), f'{{"retention_s": {"9" * 5_000}}}')
     for text in ("", "{", '{"limits": 5}', '{"view": {"timezone": "Mars"}}', *many):
         assert recorded_settings.read(text) is None, text[:40]
     for model, lifetime, minimum in [("claude-sonnet-4-6", 300, 1024), ("anthropic/claude-opus-4-6", 300, 1024),

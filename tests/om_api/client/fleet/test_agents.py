@@ -74,6 +74,7 @@ def test_hostile_names_and_broken_keys_break_no_page(three):
     three.client.zadd(keys.resources.parts()[0], {b"\xff\xfe": 9})
     three.client.zadd(keys.due_observe.parts()[0], {b"\xff x": 1})
     three.client.hset(three.services.keys.of("berta").tokens, "*", "lots")
+    three.client.hset(f"{three.prefix}:{{clara}}:record", "limits", '{"limits":{"message_threshold":%s}}' % ("9" * 400))
 
     found = three.om.agents(sort="resource", descending=False)
     assert [(agent.resource, agent.state) for agent in found.items] == [
