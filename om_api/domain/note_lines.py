@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 _HEADER = re.compile(r"[ \t]*(?:#+[ \t]*|\*\*)?Date:", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-z][^<>]*>")
+_SOURCE = re.compile(r"From ([A-Za-z0-9._:@+-]{1,200}): (?=\S)")
 _LEAD = re.compile(
     r"[ \t]*(?:[-*•]|\d{1,4}[.)](?=\s))?[ \t]*(?:🔴|✅|🟡|🟢)?\ufe0f?[ \t]*(?:\([\d:., apmAPM–—-]{1,20}\))?[ \t]*(?:🔴|✅|🟡|🟢)?"
     r"\ufe0f?[ \t]*(?:->|→)?[ \t]*"
@@ -37,6 +38,18 @@ def body(line: str) -> str:
 def told(line: str) -> str:
     """The same; "" for a line that says nothing by itself: it is blank, a date above others, or a tag."""
     return "" if _is_bare(line) else body(line)
+
+
+def sourced(resource: str, text: str) -> str:
+    """The text of a line that another memory shares: it names that memory."""
+    return f"From {resource}: {text}"
+
+
+def split_source(line: str) -> tuple[str, str]:
+    """The memory that a line names as its source ("": none), and what it says without that; see `sourced`."""
+    said = told(line)
+    found = _SOURCE.match(said)
+    return (found[1], said[found.end() :]) if found else ("", said)
 
 
 def without(lines: Sequence[str], goes: Container[int]) -> Stripped:

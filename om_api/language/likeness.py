@@ -32,6 +32,14 @@ class Likeness:
             self._stands(some, own) for some in self._sentences
         )
 
+    def share(self, own: set[str], words: set[str]) -> float:
+        """How many of a line's words, by weight, are among others: 0 to 1. Both are stems."""
+        return self._weight(own & words) / self._weight(own) if own else 0.0
+
+    def is_alike(self, one: set[str], other: set[str]) -> bool:
+        """Whether half of the words of one, by weight, are among the other's. Both are stems."""
+        return self._stands(one, other) or self._stands(other, one)
+
     def _stands(self, inner: set[str], outer: set[str]) -> bool:
         shared = inner & outer
         enough = len(shared) >= min(_FEWEST, len(inner)) and bool(shared)

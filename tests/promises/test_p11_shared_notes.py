@@ -9,6 +9,7 @@ from om_api.domain.errors import StoreError
 from om_api.domain.values import Scope
 from om_api.ops.composed_faults import composed_faults
 from om_api.store.sharing import copies
+from om_workers.llm.extractive import Extractive
 from om_workers.llm.scripted import Scripted
 
 
@@ -232,3 +233,55 @@ def test_what_a_reflection_has_taken_in_of_a_source_goes_when_the_source_goes(ho
     world.om.forget(world.om.observations("harold")[0].id, "harold")
     assert "ship in May" not in world.om.generations("team")[-1].text
     assert (world.om.get_context("t-9", "team").text.count("ship"), world.om.verify()) == (0, [])
+
+
+REFLECTED = {
+    "each by itself": "* 🔴 Luna is allergic to penicillin.\n* 🟡 From harold: We decided that Luna is allergic to penicillin.",
+    "without its source": "* 🔴 Luna is allergic to penicillin.\n* 🟡 Decided: Luna is allergic to penicillin",
+    "as one": "* 🔴 Luna: we decided that she is allergic to penicillin",
+}
+
+
+@pytest.mark.parametrize("model", [*REFLECTED, "built in"])
+def test_what_a_source_takes_back_takes_nothing_of_the_owner(house, model):
+    """Whoever may share into a memory shared what its owner had noted, and removed that again."""
+    shares = answer("We decided that Luna is allergic to penicillin.", "Luna lives at 5 Elm Street")
+    own, pin = "* 🔴 Luna is allergic to penicillin.", "* 🟡 Luna gets no penicillin for her allergy"
+    noted = f"<observations>\n{own}\n{pin}\n* 🟢 Luna is a cat\n</observations>"
+    more = f"{pin}\n* 🟢 Luna is a cat\n* 🟡 From harold: Luna lives at 5 Elm Street"
+    team = "composed_by: [harold], shared_by: [harold], working_memory: {template: '- allergy:'}"
+    world = house(noted, shares, f"<observations>\n{REFLECTED.get(model, '')}\n{more}\n</observations>", team=team)
+    world.say("we talked", resource="team")
+    world.observe_now("t-1", "team")
+    world.om.pin(pin, "team")
+    world.om.update_working_memory({"allergy": "Luna is allergic to penicillin"}, "team")
+    observe(world)
+    if model == "built in":
+        world.model = Extractive()
+    world.reflect_now("team")
+    before = world.om.generations("team")[-1].text
+    assert "Luna lives at 5 Elm Street" in before
+    world.om.forget(world.om.observations("harold")[0].id, "harold")
+
+    text = world.om.generations("team")[-1].text
+    assert [line in text for line in (own, pin, "Luna is a cat")] == [True] * 3, (before, text)
+    assert [gone in text.lower() for gone in ("decided", "elm street", "from harold")] == [False] * 3, (before, text)
+    assert [each.text for each in world.om.pins("team")] == [pin]
+    assert world.om.working_memory("team").fields == {"allergy": "Luna is allergic to penicillin"}
+    assert list(world.om.verify()) == []
+
+
+def test_an_earlier_generation_and_a_correction_show_what_is_the_owners(house):
+    """What the owner's first generation was made of has expired: only that text shows that the first line is not shared."""
+    own, dose, shared = "* 🔴 Luna gets no penicillin", "* 🟡 The dose is 5 ml", "Luna gets no penicillin since June"
+    notes = [f"<observations>\n{text}\n</observations>" for text in (own, own, f"{own}\n* 🟡 The dose is 3 ml")]
+    world = house(notes[0], notes[1], answer(shared, "The dose is 3 ml or 5 ml"), notes[2])
+    world.say("we talked", resource="team")
+    world.observe_now("t-1", "team")
+    world.reflect_now("team")
+    observe(world)
+    world.reflect_now("team")
+    world.om.correct_line("* 🟡 The dose is 3 ml", dose, "team")
+    world.client.delete(world.services.keys.of("team").reflected(Scope("team"), 1))
+    world.om.forget(world.om.observations("harold")[0].id, "harold")
+    assert world.om.generations("team")[-1].text.splitlines() == [own, dose]

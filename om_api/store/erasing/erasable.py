@@ -1,19 +1,20 @@
 """What is to be erased: a text, a message, or an observation; and whether something of a memory is, or tells, that."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.identity import continues
 from om_api.domain.messages import Message
-from om_api.domain.note_lines import told
+from om_api.domain.note_lines import split_source, told
 from om_api.domain.texts.normal_forms import normalize, unescape
 from om_api.domain.values import Observation
 from om_api.domain.wire import parse_member
 from om_api.language.likeness import Likeness
+from om_api.language.words import stems
 from om_api.store.memory.quarantine import Rejected
 
 _OF_MESSAGES = frozenset({"role", "thread_id", "threadId", "resource_id", "resourceId"})
@@ -39,8 +40,17 @@ class Erasable(Protocol):
     def lines(self, lines: Sequence[str]) -> set[int]:
         """The places of those lines of notes that tell it."""
 
+    def instead(self, line: str) -> str:
+        """The line that takes the place of one that goes from a generation, because another note says it; "" = none."""
+        del line
+        return ""
 
-class ErasableText:
+    def is_field(self, text: str) -> bool:
+        """Whether a value of a working memory goes."""
+        return bool(self.lines([text]))
+
+
+class ErasableText(Erasable):
     """Whatever holds a text; case, width and blanks make no difference. Raises InvalidInputError for a text that is blank."""
 
     everywhere = True
@@ -72,7 +82,7 @@ class ErasableText:
         return found
 
 
-class _Alike:
+class _Alike(Erasable):
     """What is told in other words: the lines of `notes` that tell what was `said`. When a line was noted proves nothing."""
 
     def __init__(self, said: Sequence[str], notes: Sequence[str]) -> None:
@@ -127,6 +137,67 @@ class ErasableObservation(_Alike):
         return entry.observation == self.observation
 
 
+class _OtherLine(NamedTuple):
+    """A line that is not made of a shared note: the source that it names ("": none), and its words."""
+
+    line: str
+    source: str
+    words: set[str]
+
+    @classmethod
+    def of(cls, line: str) -> "_OtherLine":
+        source, said = split_source(line)
+        return cls(line, source, stems(said))
+
+
+class ErasableCopy(ErasableObservation):
+    """A note that another memory shared and a reflection took in, with the lines of generations that tell it.
+
+    A line that names no source may have lost it. It goes only if no line of `others`, the memory's other notes, has as many of
+    its words, by weight. A line that names the source is compared with those of `others` that name it too, and one that
+    names another source stays. Pinned lines and working memory go only if they name the source.
+    """
+
+    def __init__(self, copy: Observation, notes: Sequence[str], others: Iterable[str], pinned: Collection[str]) -> None:
+        super().__init__(copy, notes)
+        self._source = copy.shared_from.resource if copy.shared_from else ""
+        copied = [said for line in copy.text.split("\n") if (said := split_source(line)[1])]
+        self._like, self._copied = Likeness(copied, map(told, notes)), [*map(stems, copied)]
+        self._others = [_OtherLine.of(line) for line in dict.fromkeys(others)]
+        self._pinned, self._found = frozenset(pinned), dict[str, _OtherLine | None]()
+
+    def lines(self, lines: Sequence[str]) -> set[int]:
+        """See Erasable."""
+        return {at for at, line in enumerate(lines) if self._tells(line)}
+
+    def _tells(self, line: str) -> bool:
+        source, said = split_source(line)
+        if source not in {"", self._source} or (not source and line.strip() in self._pinned):
+            return False
+        if not self._like.carries(said):
+            return False
+        own, other = stems(said), self._nearest(line)
+        shared = self._like.share(own, other.words) if other else 0.0
+        return any(self._like.share(own, words) > shared for words in self._copied)
+
+    def _nearest(self, line: str) -> "_OtherLine | None":
+        """The other line that has most of a line's words."""
+        if line not in self._found:
+            source, said = split_source(line)
+            own, rivals = stems(said), [each for each in self._others if not source or each.source == source]
+            self._found[line] = max(rivals, key=lambda each: self._like.share(own, each.words), default=None)
+        return self._found[line]
+
+    def instead(self, line: str) -> str:
+        """See Erasable: a model may have made one line of a shared note and of another one."""
+        other, own = self._nearest(line), stems(split_source(line)[1])
+        return other.line.strip() if other and self._like.is_alike(own, other.words) else ""
+
+    def is_field(self, text: str) -> bool:
+        """See Erasable."""
+        return bool(split_source(text)[0]) and self._tells(text)
+
+
 def folded(text: str) -> str:
     """A text as it is compared: without case, width, escaped tags, and more than one blank at a time."""
     return " ".join(normalize("NFKC", unescape(text)).casefold().split())
@@ -141,10 +212,10 @@ def said_in(member: bytes) -> str:
         said = msgspec.json.decode(member)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return member.decode("utf-8", "replace")
-    return "\n".join(_texts(said, _OF_MESSAGES) if isinstance(said, dict) else _texts(said))
+    return "\n".join(texts_in(said, _OF_MESSAGES) if isinstance(said, dict) else texts_in(said))
 
 
-def _texts(value: Any, form: frozenset[str] = frozenset()) -> Iterator[str]:
+def texts_in(value: Any, form: frozenset[str] = frozenset()) -> Iterator[str]:
     """What a value says; of one that has a `form` neither names of fields nor those in it, and its parts have one too."""
     if isinstance(value, dict):
         for key, each in value.items():
@@ -152,9 +223,9 @@ def _texts(value: Any, form: frozenset[str] = frozenset()) -> Iterator[str]:
                 yield str(key)
             if key not in form:
                 parts = form and key in _PARTS and isinstance(each, list)
-                yield from chain.from_iterable(_texts(one, _OF_PARTS) for one in each) if parts else _texts(each)
+                yield from chain.from_iterable(texts_in(one, _OF_PARTS) for one in each) if parts else texts_in(each)
     elif isinstance(value, list):
         for each in value:
-            yield from _texts(each)
+            yield from texts_in(each)
     elif value is not None:
         yield str(value)

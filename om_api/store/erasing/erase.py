@@ -11,7 +11,14 @@ from om_api.domain.errors import InvalidInputError, NotFoundError, StoreError
 from om_api.domain.values import Outcome, Scope
 from om_api.store.driver.replies import as_int, as_list, says
 from om_api.store.driver.steps import Steps, Verb, batch
-from om_api.store.erasing.erasable import Erasable, ErasableMessage, ErasableObservation, ErasableText
+from om_api.store.erasing.erasable import (
+    Erasable,
+    ErasableCopy,
+    ErasableMessage,
+    ErasableObservation,
+    ErasableText,
+    texts_in,
+)
 from om_api.store.erasing.plan import Plan, Quarantine, call
 from om_api.store.erasing.planner import Planner
 from om_api.store.erasing.whole_memory import WholeMemory, whole_memory
@@ -19,6 +26,7 @@ from om_api.store.memory import due
 from om_api.store.memory.adopt import Redacts, adopt
 from om_api.store.memory.clear import threads_of
 from om_api.store.memory.content import content
+from om_api.store.memory.decoding import as_generation
 from om_api.store.memory.keys import Keys
 from om_api.store.memory.push import ServerClock
 from om_api.store.memory.quarantine import as_rejected, is_as_listed
@@ -114,9 +122,7 @@ class Eraser:
 
     def _working(self, resource: str, target: Erasable, *, dry_run: bool = False) -> Steps[list[str]]:
         """Take out of the working memories what tells it. Last: what an Observer proposes is gone with its notes by then."""
-        return (
-            yield from working.erase(self._keys, resource, lambda said: bool(target.lines([said])), dry_run=dry_run)
-        )
+        return (yield from working.erase(self._keys, resource, target.is_field, dry_run=dry_run))
 
     def _adopted(self, resource: str, read: Sequence[WholeMemory]) -> Steps[bool]:
         """Have what plain writers left counted, or rejected; whether there was any."""
@@ -281,3 +287,38 @@ def an_observation(resource: str, name: str) -> Found:
         )
 
     return find
+
+
+def a_copy(resource: str, name: str) -> Found:
+    """A note that another memory shared and a reflection took in. Raises NotFoundError for no such one."""
+
+    def find(read: Sequence[WholeMemory]) -> Erasable:
+        for each in read:
+            for n, history in each.content.histories.items():
+                for own in (stored.observation for stored in history):
+                    if own.id == name:
+                        pinned = [pin.text for pin in each.content.pins]
+                        return ErasableCopy(own, each.notes, _not_of(each, name, n), pinned)
+        raise NotFoundError(f"{resource} has no observation {name}: it expired, or it was removed")
+
+    return find
+
+
+def _not_of(read: WholeMemory, name: str, n: int) -> Iterator[str]:
+    """The lines of a memory that are not made of an observation which its generation `n` took in.
+
+    These are the lines of other observations, of earlier generations, and those that somebody corrected.
+    """
+    content, before = read.content, list[str]()
+    for own in (stored.observation for stored in (*content.observations, *content.history)):
+        if own.id != name:
+            yield from own.text.split("\n")
+            yield from (f"* {text}" for text in texts_in(own.extracted))
+    for number, member in content.generations:
+        made = as_generation(member)
+        lines = made.text.split("\n")
+        if number < n:
+            yield from lines
+        elif made.origin == "correction":
+            yield from (line for line in lines if line not in before)
+        before = lines

@@ -186,7 +186,7 @@ class Planner:
                 self._text(was.text, pieces.cut(was, pooled=self._pooled)) if told else (was.text, (), ())
             )
             dropped = [name for name in was.observation_ids if name in removed]
-            by = "".join(self._kept_lines([was.by])) if told else was.by
+            by = "" if self._names(was.by) else was.by
             extracted = self._extracted(was) if told else was.extracted
             if not gone and not dropped and by == was.by and extracted == was.extracted:
                 continue
@@ -225,7 +225,7 @@ class Planner:
         in_force = [as_generation(texts.get(n, member)) for n, member in self._held.content.generations[-1:]]
         left = Notes.of(in_force, [as_observation(member) for member in members if member], self._held.content.scope)
         return written(
-            replace(pin, by="".join(self._kept_lines([pin.by]))) for pin in self._held.content.pins if left.hold(pin)
+            replace(pin, by="" if self._names(pin.by) else pin.by) for pin in self._held.content.pins if left.hold(pin)
         )
 
     def _text(self, text: str, slices: Sequence[pieces.Slice]) -> tuple[str, tuple[TextPiece, ...], tuple[str, ...]]:
@@ -250,7 +250,9 @@ class Planner:
                 becomes = headed_again(line, self._groups.left.get(name, ()))
                 was += [line] if becomes not in {"", line} else []
             elif at in matched and not says_nothing(line):
-                becomes = ""
+                becomes = self._target.instead(line)
+                becomes = "" if becomes in lines else becomes
+                was += [line] if becomes else []
             if line and not becomes:
                 goes.add(at)
             made.append(becomes or line)

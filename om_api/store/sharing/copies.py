@@ -11,14 +11,14 @@ import msgspec
 
 from om_api.domain.errors import NotFoundError, NotPermittedError, QuotaReachedError
 from om_api.domain.message_tokens import Count
-from om_api.domain.note_lines import body
+from om_api.domain.note_lines import body, sourced
 from om_api.domain.notes.edits import MARKS, one_line
 from om_api.domain.values import Generation, Observation, Outcome, Scope, SharedFrom, Stored, new_id
 from om_api.store.archiving.changing import changed, everything, sources_of
 from om_api.store.driver.replies import as_bytes, as_fields, outcome
 from om_api.store.driver.steps import Steps, Verb
 from om_api.store.driver.tolerant_read import UNREADABLE
-from om_api.store.erasing.erase import Eraser, an_observation
+from om_api.store.erasing.erase import Eraser, a_copy
 from om_api.store.lines.correcting import TRIES, too_fast
 from om_api.store.memory.adopt import Redacts
 from om_api.store.memory.clear import forget
@@ -42,7 +42,7 @@ def copy_id(source: SharedFrom, target: str) -> str:
 
 def attributed(resource: str, lines: Sequence[str], day: datetime) -> str:
     """The text of a shared note: a date, and lines that each begin with the memory that they come from."""
-    items = [f"* {MARKS[PRIORITY]} From {resource}: {body(one_line(line))}" for line in lines]
+    items = [f"* {MARKS[PRIORITY]} {sourced(resource, body(one_line(line)))}" for line in lines]
     return "\n".join([f"Date: {day:%b} {day.day}, {day.year}", *items])
 
 
@@ -83,19 +83,23 @@ def share(keys: Keys, target: str, made: Observation) -> Steps[Outcome]:
 
 def _check_room(read: Content, target: str, made: Observation) -> None:
     """Raise QuotaReachedError where a copy does not fit in what its source may share with a memory."""
-    if made.shared_from is None:
-        return
-    source, day = made.shared_from.resource, made.created_at - _DAY_MS
+    source, day = _sharer(made), made.created_at - _DAY_MS
+    replaced = (each for each in read.history if each.observation.created_at > day)
     used = sum(
-        copy.observation.tokens
-        for copy in copies(read)
-        if _source(copy).resource == source and (not copy.reflected or copy.observation.created_at > day)
+        each.observation.tokens for each in (*read.observations, *replaced) if _sharer(each.observation) == source
     )
     if used + made.tokens > MOST_TOKENS:
         raise QuotaReachedError(
             f"{source} shares too much with {target}: {used + made.tokens:,} tokens; permitted: {MOST_TOKENS:,} in a day,"
             " and of notes that are not reflected yet"
         )
+
+
+def _sharer(note: Observation) -> str:
+    """The memory that shared a note, by its workers or by its Actor; "" for any other note."""
+    if note.shared_from:
+        return note.shared_from.resource
+    return note.by if note.origin == "added" else ""
 
 
 def shared_up_to(keys: Keys, scope: Scope, targets: Sequence[str]) -> Steps[dict[str, float]]:
@@ -205,13 +209,16 @@ def take_back(
     copy: SharedCopy,
     redacts: Redacts,
 ) -> Steps[bool]:
-    """Take a copy out of a memory, and what its generations tell of it; whether it went. What was archived comes back first."""
+    """Take a copy out of a memory, and what its generations tell of it; whether it went. What was archived comes back first.
+
+    Other notes, pins and working memory stay: see ErasableCopy.
+    """
     target, name = scope.resource, copy.observation.id
     if not copy.reflected:
         change = partial(forget, keys, scope, copy.epoch, copy.stored)
         return (yield from changed(keys, target, language, change, sources_of([name]))) is Outcome.CLEARED
     eraser = Eraser(keys, clock, lambda: _only(scope), count, redacts)
-    erase = partial(eraser.erase, target, an_observation(target, name))
+    erase = partial(eraser.erase, target, a_copy(target, name))
     try:
         return (yield from changed(keys, target, language, erase, everything)).outcome is Outcome.CLEARED
     except NotFoundError:  # somebody else took it back

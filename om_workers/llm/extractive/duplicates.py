@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from om_api.domain.note_lines import split_source
 from om_api.language.words import STOP, word_set
 from om_workers.llm.extractive import scoring
 from om_workers.llm.extractive.cues import specifics
@@ -17,14 +18,16 @@ _NOT = word_set("not no never don't won't can't cannot isn't doesn't without sto
 def without(lines: Sequence[DatedNote]) -> list[DatedNote]:
     """The lines, oldest first, without those that a newer one of their thread repeats.
 
-    Lines that differ in a number, a name of a file or a negation are never taken for the same.
+    Lines that differ in a number, a name of a file or a negation are never taken for the same, nor are lines of which other
+    memories are the source: what one of them takes back must not be the only line that says it.
     """
     bags = [frozenset(terms(note.text)) for note in lines]
     weight = scoring.weights(bags)
-    shelf: dict[tuple[str, str], list[int]] = {}
+    shelf: dict[tuple[str, str, str], list[int]] = {}
     kept: list[int] = []
     for index in range(len(lines) - 1, -1, -1):
-        keys = [(lines[index].thread, word) for word in _rarest(bags[index], weight)]
+        of = lines[index].thread, split_source(lines[index].text)[0]
+        keys = [(*of, word) for word in _rarest(bags[index], weight)]
         others = {other for key in keys for other in shelf.get(key, [])[-_LOOKED_AT:]}
         if not any(_same(lines[index], lines[other], bags[index], bags[other]) for other in others):
             kept.append(index)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from om_api.domain.note_lines import split_source
 from om_api.domain.notes.marks import mark_of
 from om_workers.llm.extractive import cues
 from om_workers.llm.extractive.joining import GAP
@@ -25,11 +26,13 @@ def units_of(note: DatedNote, order: int) -> Iterator[Unit]:
 
 
 def _own(note: DatedNote, order: int) -> Iterator[Unit]:
-    who = _WHO.match(note.text)
-    heard = who[1] if who else ""
+    source, said = split_source(note.text)
+    who = None if source else _WHO.match(note.text)
+    heard = f"From {source}" if source else who[1] if who else ""
+    said = said if source else note.text[who.end() if who else 0 :]
     role = _ROLES.get(heard.removesuffix(" asked"), "tool" if _TOOL.match(heard) else "user")
     place = 0
-    for run in note.text[who.end() if who else 0 :].split(f" {GAP} "):
+    for run in said.split(f" {GAP} "):
         for text in sentences(run):
             yield _unit(text, role, note, order=order, heard=heard, place=place)
             place += 1

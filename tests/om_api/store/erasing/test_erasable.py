@@ -6,8 +6,15 @@ import pytest
 
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.messages import Message
-from om_api.domain.values import Observation
-from om_api.store.erasing.erasable import ErasableMessage, ErasableObservation, ErasableText, folded, said_in
+from om_api.domain.values import Observation, SharedFrom
+from om_api.store.erasing.erasable import (
+    ErasableCopy,
+    ErasableMessage,
+    ErasableObservation,
+    ErasableText,
+    folded,
+    said_in,
+)
 from om_api.store.memory.quarantine import Rejected
 
 
@@ -70,6 +77,25 @@ def test_an_observation_is_meant_with_its_messages_and_its_lines():
     assert not target.is_message(b"", message(id="m-2"))
     assert target.is_entry(Rejected(observation="o-1"))
     assert target.lines(["* Mira has moved to Graz", "* it rains in Oslo"]) == {0}
+
+
+def test_a_shared_note_is_meant_with_lines_that_only_it_tells():
+    text = "Date: May 1, 2026\n* 🟡 From ada: Luna moves to Graz in May"
+    copy = Observation(id="o-1", thread_id="ada", text=text, shared_from=SharedFrom(resource="ada"))
+    others = ["* 🟡 From ada: Luna moves in May", "* 🔴 Luna sleeps in Graz", "* ada"]
+    target = ErasableCopy(copy, [*text.split("\n"), *others], others, ["* Luna moves to Graz"])
+    goes = ["* From ada: Luna is moving to Graz", "  * Luna moved to Graz in May"]
+    stays = [
+        *others,
+        "* Luna moves to Graz",
+        "* From bo: Luna moves to Graz in May",
+        "* Luna sleeps in Graz in summer",
+        "ada",
+    ]
+    assert target.lines([*goes, *stays]) == {0, 1}
+    fields = {"Luna moves to Graz in May": False, "From ada: Luna moves to Graz": True, "ada": False}
+    assert {text: target.is_field(text) for text in fields} == fields
+    assert [target.instead(line) for line in ("* Luna, asleep in Graz, moves there in May", "* tea")] == [others[0], ""]
 
 
 def test_when_something_was_noted_does_not_make_it_alike():

@@ -49,7 +49,11 @@ def test_a_source_shares_no_more_than_its_quota_and_others_still_may(store):
         store.run(copies.share(store.keys, "team", note("c3", tokens=half, shared_from=other, id="c3")))
         is Outcome.ADDED
     )
-    assert store.run(copies.share(store.keys, "team", note("c4", tokens=half - 2))) is Outcome.ADDED
+    assert store.run(copies.share(store.keys, "team", note("c4", tokens=half - 4))) is Outcome.ADDED
+    of_actor = [note(name, tokens=2, shared_from=None, origin="added", by="harold", id=name) for name in ("c5", "c6")]
+    assert store.run(copies.share(store.keys, "team", of_actor[0])) is Outcome.ADDED
+    with pytest.raises(QuotaReachedError, match="10,002 tokens"):
+        store.run(copies.share(store.keys, "team", of_actor[1]))
 
 
 def test_a_paused_memory_takes_nothing_and_one_for_each_thread_neither(store):

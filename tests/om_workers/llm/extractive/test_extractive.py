@@ -230,6 +230,16 @@ def test_reflection_keeps_high_lines_and_their_dates_and_reflection_keeps_thread
     ]  # fmt: skip
 
 
+def test_reflection_keeps_the_source_of_what_others_shared():
+    """Ids may hold colons and be long, and what a source takes back must not be the only line that says it."""
+    date, own, more = "Date: Dec 2, 2025", "The night nurse gives Luna no penicillin", "She moved to Graz on May 3"
+    for source in ("ada", "auth0:7f", "a" * 80):
+        line = f"* From {source}: {own}"
+        assert block(reflect(f"{date}\n* {own}\n{line}")) == [date, f"* {own}", line]
+        assert block(reflect(f"{date}\n{line}, as we said that evening. {more}", level=4)) == [
+            date, f"* From {source}: {more}"]  # fmt: skip
+
+
 def test_reflection_writes_each_day_and_the_generation_in_force_once_and_each_level_leaves_less():
     days = (f"Date: Dec 2, 2025\n{HIGH[0]}", f"Date: 2025-12-02\n{HIGH[1]}", f"Date: December 2, 2025\n{HIGH[2]}")
     assert block(reflect(*days)) == ["Date: Dec 2, 2025", *HIGH]
