@@ -175,7 +175,7 @@ def _arranged(notes: ComposedNotes, rank: int, bounds: Sequence[int], count: Cou
         shown.append(batch)
     stands = sum(len(batch.units) for batch in batches[: len(shown)])
     fits = _newest(units[stands:], room.step)
-    lacking = len(units) - sum(len(batch.units) for batch in shown) - len(fits)
+    lacking = notes.unread + len(units) - sum(len(batch.units) for batch in shown) - len(fits)
     return _Arranged(told, shown, News(notes.resource, tuple(unit.observation for unit in fits), lacking, told.cut))
 
 

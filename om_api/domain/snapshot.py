@@ -10,7 +10,8 @@ from om_api.domain.values import Chunk, Generation, KeptFields, Record, Scope, S
 class ComposedNotes(msgspec.Struct, kw_only=True):
     """What another memory has noted, to be composed into a context: its observations and the generation in force.
 
-    `max_tokens` is how much of it is shown; `version` moves when anything is activated in it, reflected or removed.
+    `max_tokens` is how much of it is shown; `version` moves when anything is activated in it, reflected or removed. `unread`
+    older observations were not read.
     """
 
     resource: str
@@ -18,6 +19,7 @@ class ComposedNotes(msgspec.Struct, kw_only=True):
     generation: Generation | None = None
     max_tokens: int = 4_000
     version: tuple[bytes | None, ...] = ()
+    unread: int = 0
 
 
 class Snapshot(msgspec.Struct, kw_only=True):

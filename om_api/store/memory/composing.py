@@ -14,6 +14,9 @@ from om_api.store.memory.keys import Keys
 
 _VERSION = ("epoch", "generation", "seq")
 _COMMANDS = 5  # for each memory
+WINDOW = (
+    500  # of a memory's newest observations between one and two windows are read: more have no room in a usual budget
+)
 _TIMES_REFLECTED = 3  # a generation is kept as it was read, as it says, and in a block
 
 
@@ -28,11 +31,12 @@ class NotesAnswer(NamedTuple):
 
 
 class _HeldNotes(NamedTuple):
-    """What is held of one memory, as it was read and as it says."""
+    """What is held of one memory, as it was read and as it says; `unread` older observations were not read."""
 
     memory: HeldMemory
     met: Met[Stored]
     reflected: int
+    unread: int
 
     @property
     def weight(self) -> int:
@@ -41,6 +45,9 @@ class _HeldNotes(NamedTuple):
 
 class ComposedReader:
     """Reads the notes of other memories: of each only what came since the last look, and what replaced it.
+
+    Of many observations it reads the newest. The first of them changes once in WINDOW observations, so that what is shown
+    seldom moves, and depends on the number of observations alone, so that two processes show the same.
 
     In what keeps a memory for each thread there is none to be shown: of such a one None is told.
     """
@@ -61,11 +68,11 @@ class ComposedReader:
         of, scope, held = keys.of(resource), Scope(resource), self._held.get(resource)
         names = of.observations(scope)
         since = format(held.memory.observations[-1][1], ".17g") if held and held.memory.observations else ""
-        rest: Words = (since, "+inf", "BYSCORE", "WITHSCORES") if since else (0, -1, "WITHSCORES")
+        newest: Words = ("+inf", since, "BYSCORE", "REV", "LIMIT", 0, 2 * WINDOW) if since else (-2 * WINDOW, -1)
         return [
             ("GET", of.scope),
             ("HMGET", of.record(scope), *_VERSION),
-            ("ZRANGE", names, *rest),
+            ("ZRANGE", names, *newest, "WITHSCORES"),
             ("ZCARD", names),
             ("ZRANGE", of.reflections(scope), -1, -1),
         ]
@@ -85,17 +92,19 @@ class ComposedReader:
         if answer.word == b"thread":
             found[resource] = None
             return True
-        whole = held.memory.whole(answer) if held else answer.observations
+        whole = held.memory.whole(answer._replace(known=answer.known - held.unread)) if held else answer.observations
         if whole is None:
             return False
+        unread = max(0, (answer.known // WINDOW - 1) * WINDOW)
+        whole = whole[unread - answer.known :] if unread else whole
         met: Met[Stored] = (held.met if held else NO_MEMBERS).again(whole, stored_of)
         of = answer.record.get(b"epoch"), answer.record.get(b"generation")
         memory = HeldMemory(Scope(resource), *of, whole, {}, {})
-        self._held[resource] = _HeldNotes(memory, met, sum(map(len, answer.reflections)))
+        self._held[resource] = _HeldNotes(memory, met, sum(map(len, answer.reflections)), unread)
         generation = as_generation(answer.reflections[0]) if answer.reflections else None
         version = tuple(answer.record.get(name.encode()) for name in _VERSION)
         found[resource] = ComposedNotes(
-            resource=resource, observations=met.values, generation=generation, version=version
+            resource=resource, observations=met.values, generation=generation, version=version, unread=unread
         )
         return True
 
@@ -108,4 +117,7 @@ def _answers(resources: Sequence[str], replies: Sequence[Any]) -> Iterator[tuple
     for n, resource in enumerate(resources):
         word, versions, observations, known, reflections = replies[n * _COMMANDS : (n + 1) * _COMMANDS]
         record = {name.encode(): said for name, said in zip(_VERSION, versions, strict=True) if said is not None}
-        yield resource, NotesAnswer(word, record, scored(observations), int(known), reflections)
+        pairs = scored(observations)
+        if pairs and pairs[0][1] > pairs[-1][1]:  # what came since the last look is asked for newest first
+            pairs.reverse()
+        yield resource, NotesAnswer(word, record, pairs, int(known), reflections)

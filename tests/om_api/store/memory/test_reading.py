@@ -3,8 +3,9 @@
 import msgspec
 from scene import HAROLD, each_step, emptied, filled, observed, push, ready, reflect, seal, trips
 
-from om_api.domain.values import Scope
-from om_api.store.memory import reading
+from om_api.domain.values import Observation, Scope
+from om_api.store.memory import composing, reading
+from om_api.store.memory.composing import ComposedReader
 from om_api.store.memory.context_query import Names
 
 COLD = Names(HAROLD, {}, ())
@@ -45,6 +46,27 @@ def test_snapshot_reads_the_newest_messages_only_and_counts_the_rest(store):
         found = snapshot(store, COLD._replace(newest=newest))[0]
         assert [m.id for m in found.messages] == [f"m{n}" for n in ids], newest
         assert found.unread == 7 - len(ids), newest
+
+
+def test_composed_reader_reads_the_newest_notes_alone_and_the_same_whatever_it_holds(store, monkeypatch):
+    monkeypatch.setattr(composing, "WINDOW", 4)
+    key, reader = store.keys.of("team").observations(Scope("team")), ComposedReader()
+    for n in range(1, 22):
+        made = Observation(id=f"o{n:02}", thread_id="t1", text="* tea")
+        store.client.zadd(key, {msgspec.json.encode(made): n})
+        for each in (reader, ComposedReader()):
+            (asked,) = [words for words in each.commands(store.keys, ["team"]) if words[:2] == ("ZRANGE", key)]
+            assert len(store.client.execute_command(*asked)) <= 8, n
+            found = store.run(each.read(store.keys, ["team"]))["team"]
+            shown = [stored.observation.id for stored in found.observations]
+            assert found.unread == max(0, n // 4 - 1) * 4, n
+            assert shown == [f"o{m:02}" for m in range(found.unread + 1, n + 1)], n
+    store.client.zadd(
+        key, {msgspec.json.encode(Observation(id=f"p{n}", thread_id="t1", text="")): 30 + n for n in range(9)}
+    )
+    assert store.run(reader.read(store.keys, ["team"])) is None  # more came than is read: asked again
+    assert store.run(reader.read(store.keys, ["team"]))["team"].unread == 24
+    store.client.delete(key)
 
 
 def test_a_scope_guessed_wrong_is_read_again(store):
