@@ -264,6 +264,7 @@ def _asked_to_stop(**_: Any) -> None:
 
 @worker_shutdown.connect
 def _stopped(**_: Any) -> None:
+    handover.ended()
     wiring.end()
 
 

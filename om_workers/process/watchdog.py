@@ -52,6 +52,11 @@ class Watchdog:
         finally:
             self._report(thread, [])
 
+    def units(self) -> list[list[str]]:
+        """What threads of this process work on: of each its task and the ids."""
+        with self._guard:
+            return [unit for unit in self._units.values() if unit]
+
     def _report(self, thread: int, unit: list[str]) -> None:
         with self._guard:
             self._units[thread] = unit

@@ -22,7 +22,7 @@ class Crash(NamedTuple):
 
 
 def begin(keys: Keys, resource: str, chunk: str, attempts: int = 1) -> Steps[int | Literal["crashed"] | None]:
-    """Count an attempt on a chunk (-1 gives one back); the attempts so far, or None when it is gone or ready.
+    """Count an attempt on a chunk (-1 gives one back, if any is counted); the attempts so far, or None when it is gone or ready.
 
     "crashed", without counting one, if MOST_CRASHES worker processes froze while they observed it.
     """

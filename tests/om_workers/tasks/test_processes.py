@@ -1,6 +1,7 @@
 """The broker, the beat, and how a process begins and ends."""
 
 import contextlib
+import queue
 import signal
 import threading
 import time
@@ -149,6 +150,25 @@ def test_a_process_that_gets_no_task_takes_changed_files_up_all_the_same(process
     wiring._keep()
     wiring.end()
     assert looked.is_set()
+
+
+def test_a_stop_ends_a_process_in_which_a_thread_computes_and_gives_its_attempt_back(world, process, monkeypatch):
+    """Catches a chunk of 21 MB of text: its worker ended 88 s after SIGTERM."""
+    codes, chunk = queue.Queue(), world.services.keys.of("harold").chunk("c1")
+    monkeypatch.setattr(handover.os, "_exit", codes.put)
+    monkeypatch.setattr(handover, "_REST_S", 0.5)
+    monkeypatch.setattr(handover, "_hear", lambda _: None)
+    monkeypatch.setattr(wiring, "settings", lambda: load_settings(environ={"OM_STOP_GRACE": "0s"}))
+    wiring.services()
+    world.client.hset(chunk, mapping={"state": "sealed", "attempts": 1})
+    with wiring.watchdog.at_work("om.observe_chunk", "harold", "c1"):
+        handover.listen()
+        handover.asked()
+        assert codes.get(timeout=10) == 0
+    assert world.client.hget(chunk, "attempts") == b"0"
+    handover.ended()
+    handover._end(0.0)
+    assert codes.empty(), "the worker has stopped"
 
 
 def test_the_beat_adds_no_tick_to_a_queue_in_which_others_wait(rail):
