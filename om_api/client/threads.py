@@ -174,7 +174,7 @@ class ThreadKeeper:
         redacting = self._writer.redacting
         if (cleaned := redacting.message(message)) is not message:
             message = msgspec.structs.replace(cleaned, tokens=None)
-        message.tokens = count_message(message, self._count) if message.tokens is None else message.tokens
+        message.tokens = count_message(message, self._count)
         member = encode_message(message)
         redacting.prepared(message.resource_id, member)
         return EncodedMessage(message, member)

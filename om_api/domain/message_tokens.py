@@ -1,6 +1,6 @@
 """What a message weighs in tokens. docs/tokens.md says the same in words."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import msgspec
@@ -16,12 +16,31 @@ IMAGE = 765  # 85 + 4 tiles of 170: an image of unknown size to an OpenAI-like m
 IMAGE_IN_LOW_DETAIL = 85
 _ATTACHED = {"image", "file"}
 _OF_TOOLS = {"tool-call", "tool-result"}
+_CHARACTERS = (
+    16  # of text that a token holds at most, whatever the writer states: work and chunks are bounded by tokens
+)
 
 
 def count_message(message: Message, count: Count) -> int:
-    """Tokens of a message: what its writer said, else 4 for the turn, its speaker's name and what its parts weigh."""
-    if message.tokens is not None:
-        return message.tokens
+    """Tokens of a message: what its writer said, else 4 for the turn, its speaker's name and what its parts weigh.
+
+    A message weighs at least a token for each 16 characters of its text.
+    """
+    return _at_least(message, _counted(message, count) if message.tokens is None else message.tokens)
+
+
+def _at_least(message: Message, tokens: int) -> int:
+    most = tokens * _CHARACTERS
+    if isinstance(message.content, str):
+        return max(tokens, len(message.content) // _CHARACTERS)
+    parts = [part for part in message.content if part["type"] == "text" or part["type"] in _OF_TOOLS]
+    if sum(len(msgspec.json.encode(part)) for part in parts) <= most:  # most are: data need not be looked for
+        return tokens
+    sizes = (len(part["text"] if part["type"] == "text" else _text_and_media(part)[0]) for part in parts)
+    return max(tokens, sum(sizes) // _CHARACTERS)
+
+
+def _counted(message: Message, count: Count) -> int:
     turn = TURN + (count(f"{speaker}: ") if (speaker := message.speaker) else 0)
     if isinstance(message.content, str):
         return turn + count(message.content)
@@ -47,11 +66,16 @@ def count_part(part: Mapping[str, Any], count: Count) -> int:
         )
     if kind not in _OF_TOOLS:
         return TURN + count(placeholder(part))
+    text, media = _text_and_media(part)
+    return TURN + count(text) + sum(map(_count_attached, media))
+
+
+def _text_and_media(part: Mapping[str, Any]) -> tuple[str, Sequence[Mapping[str, Any]]]:
+    """A tool call or result as JSON, without data, and the images and files of a result."""
     left, media = split(part.get("result"))
     part = {**part, "result": left} if media else part
     written = msgspec.json.encode(part)
-    text = (msgspec.json.encode(named(part)) if may_hold_data(written) else written).decode()
-    return TURN + count(text) + sum(map(_count_attached, media))
+    return (msgspec.json.encode(named(part)) if may_hold_data(written) else written).decode(), media
 
 
 def _count_attached(part: Mapping[str, Any]) -> int:

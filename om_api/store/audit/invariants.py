@@ -11,6 +11,7 @@ from om_api.domain import pieces
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.histories.retraction import marks_of
 from om_api.domain.identity import KnownId, mark
+from om_api.domain.message_tokens import count_message
 from om_api.domain.messages import Message
 from om_api.domain.notes.lineage import covered
 from om_api.domain.notes.pins import Notes, pins_of
@@ -152,13 +153,13 @@ def _counter(
 
 def weights(members: Members, count: Callable[[Message], int] | None) -> list[int] | None:
     """The tokens of each member; None when one cannot be weighed."""
-    sizes = []
+    sizes = list[int]()
     for member, score in members:
         message = _message(member, score)
         if message is None or (message.tokens is None and count is None):
             return None
-        sizes.append(message.tokens if message.tokens is not None or count is None else count(message))
-    return [size for size in sizes if size is not None]
+        sizes.append(count(message) if count and message.tokens is None else count_message(message, len))
+    return sizes
 
 
 def _message(member: bytes, score: float) -> Message | None:

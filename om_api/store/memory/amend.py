@@ -138,7 +138,7 @@ def _named(pair: Pair, name: str) -> _Raw | None:
 def _commit(keys: Keys, change: _Change, count: Callable[[str], int], replicas: Replicas | None) -> Steps[bool]:
     message, old, records = change
     of, at = keys.of(message.resource_id), message.at
-    tokens = message.tokens if message.tokens is not None else count_message(message, count)
+    tokens = count_message(message, count)
     message = structs.replace(message, tokens=tokens, at=0)
     weight = tokens - (count_message(old.message, count) if old else 0)
     member = encode_message(message)

@@ -278,11 +278,11 @@ class _Call:
 
     def _raw(self) -> tuple[list[str], list[Any]]:
         held = self._held.raw
-        said = ((each.member, record_of(each.message), self._tokens(each.message), int(each.gone)) for each in held)
+        said = (
+            (each.member, record_of(each.message), count_message(each.message, self._count), int(each.gone))
+            for each in held
+        )
         return [], _listed(said)
-
-    def _tokens(self, message: Message) -> int:
-        return count_message(message, self._count) if message.tokens is None else message.tokens
 
     def _histories(self) -> tuple[list[str], list[Any]]:
         some = {n: stored for n, stored in self._own.histories.items() if stored}

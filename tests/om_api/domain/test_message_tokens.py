@@ -30,7 +30,17 @@ def weight(content, **fields):
 def test_a_message_weighs_its_texts_and_a_fixed_number_for_images():
     for content in ("four words of text", [PLAIN], [{"type": "image"}]):
         assert weight(content, tokens=77) == 77, content
+    for content in ("four words", [{**PLAIN, "text": "four words"}], [{"type": "image"}]):
         assert weight(content, tokens=0) == 0, content
+    for content, fields in (
+        ("x" * 1_600, {"tokens": 1}),
+        ([{"type": "text", "text": "x" * 800}, PLAIN, {"type": "text", "text": "x" * 800}], {"tokens": 0}),
+        ([{"type": "tool-result", "result": ["x" * 1_570]}], {"tokens": 1}),
+        (" " * 1_600, {}),
+    ):
+        assert weight(content, **fields) in {100, 101}, content
+    picture = {"type": "tool-result", "result": [{"type": "image", "data": PICTURE, "mime": "image/png"}]}
+    assert weight([picture, {"type": "image", "data": PICTURE}], tokens=85) == 85
     assert weight("four words of text") == 8
     assert weight("") == 4
     assert weight([PLAIN, PLAIN]) == 12

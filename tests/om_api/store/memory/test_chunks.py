@@ -37,7 +37,14 @@ def test_begin_counts_attempts_of_a_chunk_that_waits(store):
     seal(store, "c1", 1)
     ready(store, "c2", 2)
 
-    assert [store.run(chunks_steps.begin(store.keys, "harold", "c1", n)) for n in (1, 1, -1, -1, -1, 1)] == [1, 2, 1, 0, 0, 1]
+    assert [store.run(chunks_steps.begin(store.keys, "harold", "c1", n)) for n in (1, 1, -1, -1, -1, 1)] == [
+        1,
+        2,
+        1,
+        0,
+        0,
+        1,
+    ]
     assert chunks(store)[0].attempts == 1
     with nothing_changes(store):
         assert [store.run(chunks_steps.begin(store.keys, "harold", name)) for name in ("c2", "c9")] == [None, None]
