@@ -60,17 +60,21 @@ def test_what_is_unreadable_of_one_resource_is_archived_of_no_other(client, pref
 
     def spoil(what):
         if what == "generation":
+            client.hset(f"{alice}:record", "generation", 1)
             client.zadd(f"{alice}:reflections", {deep: 1})
         elif what == "source":
             client.delete(f"{alice}:reflections", source)
             client.hset(source, "a", "b")
             client.expire(source, 60)
+        elif what == "number":  # of a generation: nobody counts up to it
+            client.hset(f"{alice}:record", "generation", "9" * 400)
+            client.zadd(f"{alice}:reflections", {b'{"n":1,"text":""}': 1})
         elif what == "archived":
             client.zadd(f"{alice}:archived", {b"\xff": 1})
         else:
             client.zadd(index, dict.fromkeys((b"\xff%d" % n for n in range(120)), "-inf"))
 
-    for what in ("generation", "source", "archived", "names"):
+    for what in ("number", "generation", "source", "archived", "names"):
         spoil(what)
         house.say(what, resource="bob")
         house.observe_now(resource="bob")

@@ -8,7 +8,7 @@ from om_api.domain.values import Scope
 from om_api.store.driver.replies import Pair, as_bytes, as_int, as_pairs
 from om_api.store.driver.steps import Batch, Steps, batch, by_name
 from om_api.store.memory.decoding import as_generation
-from om_api.store.memory.keys import Keys, ResourceKeys, tail_of
+from om_api.store.memory.keys import Keys, ResourceKeys, histories, tail_of
 
 _BEFORE = 200  # generations that are in the history no more, whose replaced observations may still be there
 
@@ -85,7 +85,7 @@ def _history(of: ResourceKeys, scope: Scope) -> Steps[list[Movable]]:
     )
     in_force, made = int(said or 0), {int(n): as_generation(member).created_at for member, n in members}
     first = max(min(made, default=in_force) - _BEFORE, 1)
-    sets = [(n, of.reflected(scope, n)) for n in range(first, in_force + 1)]
+    sets = [(n, of.reflected(scope, n)) for n in histories(in_force) if n >= first]
     sizes = yield from by_name([n for n, _ in sets], lambda n: as_int("ZCOUNT", of.reflected(scope, n), "-inf", "+inf"))
     thread = scope.thread or ""
     found = [
