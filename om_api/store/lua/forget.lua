@@ -25,7 +25,9 @@ for _, noted in ipairs({'current_task', 'suggested_response', 'title'}) do
     redis.call('HDEL', thread, noted, noted .. '_at', noted .. '_from', noted .. '_by')
   end
 end
-redis.call('HDEL', thread, 'retracted', 'valid_again') -- quotes of its messages may be among them
+if last ~= '' then
+  redis.call('HDEL', thread, 'retracted', 'valid_again') -- quotes of its messages may be among them
+end
 for slot = 8, #ARGV do
   redis.call('LREM', rejected, 0, ARGV[slot])
 end

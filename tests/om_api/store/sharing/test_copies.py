@@ -76,3 +76,13 @@ def test_how_far_it_was_told_never_goes_back(store):
 
     assert did == [Outcome.ADDED, Outcome.SUPERSEDED, Outcome.SUPERSEDED, Outcome.ADDED]
     assert store.run(copies.shared_up_to(store.keys, Scope("harold"), ["team", "org"])) == {"team": 3, "org": 0}
+
+
+def test_a_copy_taken_back_leaves_the_quotes_of_a_thread_with_its_sources_name(store):
+    store.run(copies.share(store.keys, "team", note()))
+    thread = store.keys.of("team").thread("harold")
+    store.client.hset(thread, "retracted", "quote")
+    (copy,) = store.run(copies.gone(store.keys, TEAM))
+    assert store.run(copies.take_back(store.keys, store.clock, len, "english", TEAM, copy, lambda _: None))
+    assert (shared(store), store.client.hget(thread, "retracted")) == ([], b"quote")
+    store.client.delete(thread)
