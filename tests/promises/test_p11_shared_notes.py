@@ -6,7 +6,7 @@ from world import World
 
 from om_api.cli.commands.acl import AclRequest
 from om_api.domain.errors import StoreError
-from om_api.domain.values import Scope
+from om_api.domain.values import Outcome, Scope
 from om_api.ops.composed_faults import composed_faults
 from om_api.store.sharing import copies
 from om_workers.llm.extractive import Extractive
@@ -285,3 +285,18 @@ def test_an_earlier_generation_and_a_correction_show_what_is_the_owners(house):
     world.client.delete(world.services.keys.of("team").reflected(Scope("team"), 1))
     world.om.forget(world.om.observations("harold")[0].id, "harold")
     assert world.om.generations("team")[-1].text.splitlines() == [own, dose]
+
+
+def test_a_line_goes_although_a_copy_that_goes_too_could_not_be_removed_yet(house, monkeypatch):
+    def superseded(*_):
+        yield from ()
+        return Outcome.SUPERSEDED
+
+    ships = "<observations>\n* 🟡 We ship in May\n</observations>"
+    world = house(answer("We ship in May"), ships, answer("We ship in May"))
+    observe(world)
+    world.reflect_now("team")
+    observe(world)
+    monkeypatch.setattr(copies, "forget", superseded)
+    world.om.clear("harold")
+    assert ("ship" in world.om.generations("team")[-1].text, len(world.om.observations("team"))) == (False, 1)

@@ -1,6 +1,6 @@
 """Erasing: a text, a message or an observation is found in every tier of a resource's memories, and taken out of each at once."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TypeAlias
 
@@ -289,8 +289,11 @@ def an_observation(resource: str, name: str) -> Found:
     return find
 
 
-def a_copy(resource: str, name: str) -> Found:
-    """A note that another memory shared and a reflection took in. Raises NotFoundError for no such one."""
+def a_copy(resource: str, name: str, going: Collection[str]) -> Found:
+    """A note that another memory shared and a reflection took in, one of several that are `going`.
+
+    Raises NotFoundError for no such one.
+    """
 
     def find(read: Sequence[WholeMemory]) -> Erasable:
         for each in read:
@@ -298,20 +301,20 @@ def a_copy(resource: str, name: str) -> Found:
                 for own in (stored.observation for stored in history):
                     if own.id == name:
                         pinned = [pin.text for pin in each.content.pins]
-                        return ErasableCopy(own, each.notes, _not_of(each, name, n), pinned)
+                        return ErasableCopy(own, each.notes, _not_of(each, going, n), pinned)
         raise NotFoundError(f"{resource} has no observation {name}: it expired, or it was removed")
 
     return find
 
 
-def _not_of(read: WholeMemory, name: str, n: int) -> Iterator[str]:
-    """The lines of a memory that are not made of an observation which its generation `n` took in.
+def _not_of(read: WholeMemory, going: Collection[str], n: int) -> Iterator[str]:
+    """The lines of a memory that are not made of observations, of which its generation `n` took one in.
 
     These are the lines of other observations, of earlier generations, and those that somebody corrected.
     """
     content, before = read.content, list[str]()
     for own in (stored.observation for stored in (*content.observations, *content.history)):
-        if own.id != name:
+        if own.id not in going:
             yield from own.text.split("\n")
             yield from (f"* {text}" for text in texts_in(own.extracted))
     for number, member in content.generations:

@@ -194,9 +194,10 @@ def take_back_gone(
     keys: Keys, clock: ServerClock, count: Count, language: str, scope: Scope, redacts: Redacts
 ) -> Steps[int]:
     """Take out of a memory all that was shared with it and is `gone`; how many notes that were."""
-    done = 0
-    for copy in (yield from gone(keys, scope)):
-        done += yield from take_back(keys, clock, count, language, scope, copy, redacts)
+    done, found = 0, (yield from gone(keys, scope))
+    going = {copy.observation.id for copy in found}
+    for copy in found:
+        done += yield from take_back(keys, clock, count, language, scope, copy, redacts, going)
     return done
 
 
@@ -208,17 +209,18 @@ def take_back(
     scope: Scope,
     copy: SharedCopy,
     redacts: Redacts,
+    going: Collection[str] = (),
 ) -> Steps[bool]:
     """Take a copy out of a memory, and what its generations tell of it; whether it went. What was archived comes back first.
 
-    Other notes, pins and working memory stay: see ErasableCopy.
+    Other notes, pins and working memory stay: see ErasableCopy. No line stays because one that is `going` too tells it.
     """
     target, name = scope.resource, copy.observation.id
     if not copy.reflected:
         change = partial(forget, keys, scope, copy.epoch, copy.stored)
         return (yield from changed(keys, target, language, change, sources_of([name]))) is Outcome.CLEARED
     eraser = Eraser(keys, clock, lambda: _only(scope), count, redacts)
-    erase = partial(eraser.erase, target, a_copy(target, name))
+    erase = partial(eraser.erase, target, a_copy(target, name, {name, *going}))
     try:
         return (yield from changed(keys, target, language, erase, everything)).outcome is Outcome.CLEARED
     except NotFoundError:  # somebody else took it back
