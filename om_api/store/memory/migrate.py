@@ -8,7 +8,7 @@ import msgspec
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.notes.groups import lifetime
 from om_api.domain.notes.pins import written
-from om_api.domain.values import Generation, Outcome, Scope, new_id
+from om_api.domain.values import Generation, Outcome, Scope, new_id, shown
 from om_api.settings.recorded_settings import RecordedSettings
 from om_api.store.driver.replies import says
 from om_api.store.driver.steps import Steps, Verb, exact
@@ -16,6 +16,8 @@ from om_api.store.memory import activate, clear, due, reading, requests, scope_s
 from om_api.store.memory.content import SHARED_IN, TOLD, Content, content
 from om_api.store.memory.keys import Keys, ResourceKeys
 from om_api.store.memory.moved import Moved, to_pool, to_threads
+
+_MOST_GENERATIONS = 100_000
 
 
 def migrate(keys: Keys, resource: str, to: str, count: Callable[[str], int], now: RecordedSettings) -> Steps[Outcome]:
@@ -81,6 +83,11 @@ def _call(
     count: Callable[[str], int],
     now: RecordedSettings,
 ) -> tuple[list[str], list[Any]]:
+    most = max((int(part.generation) for part in parts), default=0)
+    if most > _MOST_GENERATIONS:  # a name of a key for each of them would fill this process
+        raise InvalidInputError(
+            f"too many generations: {shown(most)}; at most {_MOST_GENERATIONS:,} move to another scope"
+        )
     names = [of.scope, of.tokens, of.threads]
     for scope in [*(part.scope for part in parts), *(new.scope for new in news)]:
         names += [of.record(scope), of.chunks(scope), of.observations(scope), of.reflections(scope)]

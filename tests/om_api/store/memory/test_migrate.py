@@ -88,6 +88,11 @@ def test_migrate_rests_is_busy_or_refused_and_changes_nothing(store):
         store.run(moving(store, "galaxy"))
     pooled(store)
     assert unchanged(store, moving(store, "resource")) is Outcome.REST
+    was = store.client.hget(store.keys.of("harold").record(HAROLD), "generation")
+    store.client.hset(store.keys.of("harold").record(HAROLD), "generation", 100_001)
+    with pytest.raises(InvalidInputError, match="too many generations: 100001"), nothing_changes(store):
+        store.run(moving(store))
+    store.client.hset(store.keys.of("harold").record(HAROLD), "generation", was)
     seal(store, "c9", 9)
     assert unchanged(store, moving(store)) is Outcome.BUSY
     for there in ("record", "chunks", "observations", "reflections"):
