@@ -112,7 +112,7 @@ def test_a_history_that_says_the_same_over_and_over_is_compared_in_no_time(ask):
 
 def test_what_is_large_is_taken_up_in_a_thread_and_kept_as_it_was_said(ask, threads, world):
     parts = [{"type": "text", "text": f'a "quoted" \\ word {{[ {n} é \U0001f600'} for n in range(2_000)]
-    given = [{"id": "m-1", "role": "user", "content": parts, "tokens": 5}, {**GOOD, "id": "m-2", **WIDE}]
+    given = [{**GOOD, "id": "m-2", **WIDE}, {"id": "m-1", "role": "user", "content": parts, "tokens": 5}]
 
     assert send(ask, {"messages": [{**GOOD, "id": "m-0"}]}).json()["added"] == 1
     assert threads == []
