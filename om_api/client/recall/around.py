@@ -100,12 +100,12 @@ def _exchanged(messages: Sequence[Message]) -> Iterator[_Exchanged]:
     """Calls with their results. What is not answered, or answers nothing, is whole where somebody spoke behind, or before, it."""
     said, called = exchanges(messages), set[str]()
     spoke = [n for n, each in enumerate(said) if messages[n].role in {"user", "system"} and each == Exchange()]
-    for n, each in enumerate(said):
+    first, last = (spoke[0], spoke[-1]) if spoke else (len(said), -1)
+    for n, (each, found) in enumerate(zip(said, _answered(said), strict=True)):
         if each.calls:
-            found = [_answered(said, n, name) for name in each.calls]
-            yield _Exchanged(n, max([n, *filter(None, found)]), None not in found or any(at > n for at in spoke))
+            yield _Exchanged(n, max([n, *filter(None, found)]), None not in found or last > n)
         if each.answers - called or (not each.answers and _has_result(messages[n])):
-            yield _Exchanged(n, n, any(at < n for at in spoke))
+            yield _Exchanged(n, n, first < n)
         called |= each.calls
 
 
@@ -113,9 +113,13 @@ def _has_result(message: Message) -> bool:
     return any(part["type"] == "tool-result" for part in message.parts)
 
 
-def _answered(said: Sequence[Exchange], n: int, name: str) -> int | None:
-    """Where a call is answered."""
-    return next((at for at in range(n + 1, len(said)) if name in said[at].answers), None)
+def _answered(said: Sequence[Exchange]) -> list[list[int | None]]:
+    """For each message the places where its calls are answered; None for a call without an answer."""
+    found, later = list[list[int | None]](), dict[str, int]()
+    for n in reversed(range(len(said))):
+        found.append([later.get(name) for name in said[n].calls])
+        later.update(dict.fromkeys(said[n].answers, n))
+    return found[::-1]
 
 
 def _joined(exchanged: Iterable[_Exchanged]) -> list[_Exchanged]:

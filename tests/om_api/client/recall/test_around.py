@@ -3,8 +3,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from om_api.client.recall import around
 from om_api.client.recall.around import surroundings, window
 from om_api.domain.messages import Message
+from om_api.domain.tool_calls import Exchange
 from om_api.store.index.segments import Stretch
 
 ORDER = [Stretch("t1", "c1", 0, 2), Stretch("t1", "c2", 0, 0), Stretch("t1", "c3", 0, 3), Stretch("t1", "", 0, 1)]
@@ -82,3 +84,18 @@ def test_whatever_is_called_and_answered_no_half_is_shown_where_the_whole_was_re
         for part in each.parts if found.whole else ():
             if part["type"] == "tool-call" and f"result-{part['tool_call_id']}" in ids:
                 assert (each.id in shown) == (f"result-{part['tool_call_id']}" in shown)
+
+
+def test_calls_without_results_are_looked_up_once_each(monkeypatch):
+    looked = []
+
+    class Answers(frozenset):
+        def __contains__(self, name):
+            looked.append(name)
+            return super().__contains__(name)
+
+    said = [Exchange(frozenset(map(str, range(1_000))), frozenset()), *[Exchange(frozenset(), Answers("x"))] * 50]
+    monkeypatch.setattr(around, "exchanges", lambda _: said)
+    messages = [Message(role="assistant", content="ok")] * len(said)
+    assert not surroundings(messages, 0, 1, 1).whole
+    assert len(looked) < 2_000
