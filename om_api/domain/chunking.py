@@ -49,11 +49,8 @@ def cut(turns: Sequence[RawMessage], cuts: Sequence[int], take: int, size: int) 
     sums = list(accumulate((turn.tokens for turn in turns), initial=0))
     end = min(cuts, key=lambda position: (abs(sums[position] - take), -position))  # what weighs nothing goes along
     pieces = round(sums[end] / size)
-    return list(
-        pairwise(
-            [0, *_even([(sums[position], position) for position in cuts if position < end], sums[end], pieces), end]
-        )
-    )
+    earlier = [(sums[position], position) for position in cuts if position < end]
+    return list(pairwise([0, *_even(earlier, sums[end], pieces), end]))
 
 
 def _even(cuts: Sequence[tuple[int, int]], tokens: int, pieces: int) -> list[int]:

@@ -16,9 +16,7 @@ IMAGE = 765  # 85 + 4 tiles of 170: an image of unknown size to an OpenAI-like m
 IMAGE_IN_LOW_DETAIL = 85
 _ATTACHED = {"image", "file"}
 _OF_TOOLS = {"tool-call", "tool-result"}
-_CHARACTERS = (
-    16  # of text that a token holds at most, whatever the writer states: work and chunks are bounded by tokens
-)
+_CHARACTERS = 16  # of text for each token at least: tokens that a writer states bound the work of a chunk
 
 
 def count_message(message: Message, count: Count) -> int:
@@ -34,7 +32,7 @@ def _at_least(message: Message, tokens: int) -> int:
     if isinstance(message.content, str):
         return max(tokens, len(message.content) // _CHARACTERS)
     parts = [part for part in message.content if part["type"] == "text" or part["type"] in _OF_TOOLS]
-    if sum(len(msgspec.json.encode(part)) for part in parts) <= most:  # most are: data need not be looked for
+    if sum(len(msgspec.json.encode(part)) for part in parts) <= most:  # usual, and spares a search for data
         return tokens
     sizes = (len(part["text"] if part["type"] == "text" else _text_and_media(part)[0]) for part in parts)
     return max(tokens, sum(sizes) // _CHARACTERS)

@@ -1,8 +1,8 @@
-"""How deep JSON may nest: one limit for all that callers hand in, so that what is stored can be read from every stack."""
+"""How deep JSON of callers may nest: one limit, so that stored JSON can be read at any depth of the reader's stack."""
 
 from om_api.domain.errors import InvalidInputError
 
-MAX_DEPTH = 100  # levels: what nests deeper is read or not by how deep the reader's own stack is
+MAX_DEPTH = 100  # levels
 _NO_BRACKETS = bytes({*range(256)} - {*b"[]{}"})
 
 

@@ -91,7 +91,7 @@ class _ByTool:
 
 
 class _Waiting:
-    """Calls that nobody has answered yet."""
+    """Calls without an answer so far."""
 
     def __init__(self) -> None:
         self._open, self._by_tool, self._made = set[str](), _ByTool(), 0

@@ -162,11 +162,11 @@ def closing_links(links: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ..
         pass
     else:
         return {}
-    kept, closing = dict[str, list[str]](), defaultdict[str, list[str]](list)
+    open_, closing = dict[str, list[str]](), defaultdict[str, list[str]](list)
     for name in sorted(links):
-        kept[name] = []
+        open_[name] = []
         for other in links[name]:
-            (closing if way_between(other, name, kept) else kept)[name].append(other)
+            (closing if way_between(other, name, open_) else open_)[name].append(other)
     return {name: tuple(others) for name, others in closing.items()}
 
 

@@ -1,4 +1,4 @@
-"""What is unreadable of one resource stops work on that resource only. Every loop over resources uses `Isolated`."""
+"""Unreadable data of one resource stops work on that resource only. Every loop over resources uses `Isolated`."""
 
 from types import TracebackType
 
@@ -11,13 +11,13 @@ _log = structlog.get_logger("om_workers")
 
 
 class Isolated:
-    """Logs an error in the work on one resource as `event`, with `whose` work it was; the loop goes on after the block.
+    """Logs an error in the work on one resource as `event`, with the given fields; the loop goes on after the block.
 
     Errors of the types `raised` are raised, such as that of an archive that is away from everybody.
     """
 
-    def __init__(self, event: str, *raised: type[Exception], **whose: str) -> None:
-        self._event, self._raised, self._whose = event, raised, whose
+    def __init__(self, event: str, *raised: type[Exception], **fields: str) -> None:
+        self._event, self._raised, self._fields = event, raised, fields
 
     def __enter__(self) -> None:
         """Nothing is needed."""
@@ -26,5 +26,5 @@ class Isolated:
         """Log an error of one resource; any other is raised."""
         if isinstance(error, self._raised) or not isinstance(error, (OMError, *UNREADABLE)):
             return False
-        _log.warning(self._event, **self._whose, error=str(error)[:300])
+        _log.warning(self._event, **self._fields, error=str(error)[:300])
         return True

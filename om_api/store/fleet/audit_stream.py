@@ -54,8 +54,8 @@ def _said(entry: AuditEntry) -> dict[str, Any]:
     return {name: value for name, value in msgspec.to_builtins(entry).items() if name not in _OURS}
 
 
-def _too_many(keys: Keys, whose: str, most: int) -> Steps[bool]:
-    return bool((yield from Verb("pace", [keys.paced(whose)], [most, WITHIN_S * 1_000], number)))
+def _too_many(keys: Keys, name: str, most: int) -> Steps[bool]:
+    return bool((yield from Verb("pace", [keys.paced(name)], [most, WITHIN_S * 1_000], number)))
 
 
 def older(keys: Keys, before: str, query: AuditQuery, count: int) -> Steps[AuditPage]:

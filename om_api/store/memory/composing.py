@@ -14,9 +14,7 @@ from om_api.store.memory.keys import Keys
 
 _VERSION = ("epoch", "generation", "seq")
 _COMMANDS = 5  # for each memory
-WINDOW = (
-    500  # of a memory's newest observations between one and two windows are read: more have no room in a usual budget
-)
+WINDOW = 500  # observations; the newest one to two windows are read, and more have no room in a usual budget
 _TIMES_REFLECTED = 3  # a generation is kept as it was read, as it says, and in a block
 
 
